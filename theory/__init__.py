@@ -1,0 +1,1 @@
+"""What is claimed and why it holds: exact derivations with sympy, handed over as lemmas the kernel can replay."""
