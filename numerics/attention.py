@@ -1,0 +1,152 @@
+"""Attention matrices: the softmax of bilinear logits, and the fixed patterns the theory compares.
+
+Every matrix here has the query axis first and rows on the simplex (theory.md section 0). The functions are
+pure and float64; those that take arrays run under ``jax.jit`` and ``jax.vmap`` (sizes are static).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Bool, Float
+
+__all__ = [
+    "banded_attention",
+    "block_attention",
+    "causal_mask",
+    "causal_uniform_attention",
+    "diagonal_attention",
+    "logits",
+    "mixed_attention",
+    "require_row_stochastic",
+    "sink_attention",
+    "softmax_attention",
+    "uniform_attention",
+]
+
+AnyArray = jax.Array | np.ndarray
+
+
+def logits(
+    tokens: Float[AnyArray, "token dim"], w_qk: Float[AnyArray, "dim dim"], kappa: float = 1.0
+) -> Float[jax.Array, "token token"]:
+    """Bilinear logits without position: l_ij = kappa * x_i^T W x_j.
+
+    Args: ``tokens`` (T, d) as they enter attention (norm and gain applied); ``w_qk`` (d, d) is W; ``kappa``
+    is the logit scale (1, or 1/sqrt(head dimension)). Returns (T, T), query axis first. theory.md section 0.
+    """
+    x = jnp.asarray(tokens, dtype=jnp.float64)
+    return kappa * (x @ jnp.asarray(w_qk, dtype=jnp.float64) @ x.T)
+
+
+def softmax_attention(
+    logits: Float[AnyArray, "query key"], mask: Bool[AnyArray, "query key"] | None = None
+) -> Float[jax.Array, "query key"]:
+    """Row-wise softmax over the visible keys: a_ij = e^{l_ij} / sum_{k visible} e^{l_ik}, and 0 where masked.
+
+    Args: ``logits`` (queries, keys); ``mask`` of the same shape, True where the query sees the key (None: all).
+    Each row must see a key: a row that sees none has no softmax and comes back NaN, never as a made-up row.
+    Returns rows on the simplex, query axis first.
+    """
+    scores = jnp.asarray(logits, dtype=jnp.float64)
+    if mask is None:
+        return jax.nn.softmax(scores, axis=-1)
+    visible = jnp.asarray(mask, dtype=bool)
+    peak = jnp.max(scores, axis=-1, keepdims=True, where=visible, initial=-jnp.inf)
+    # Masked scores are replaced before the exponential, so that their gradient is 0 and not 0 * inf.
+    weights = jnp.where(visible, jnp.exp(jnp.where(visible, scores - peak, 0.0)), 0.0)
+    return weights / jnp.sum(weights, axis=-1, keepdims=True)
+
+
+def causal_mask(num_tokens: int) -> Bool[jax.Array, "query key"]:
+    """The causal mask: query i sees key j iff j <= i, its own token included (T, T)."""
+    return jnp.tril(jnp.ones((_size(num_tokens),) * 2, dtype=bool))
+
+
+def uniform_attention(num_tokens: int) -> Float[jax.Array, "query key"]:
+    """Uniform attention A = 1 1^T / T."""
+    return jnp.full((_size(num_tokens),) * 2, 1.0 / num_tokens)
+
+
+def diagonal_attention(num_tokens: int) -> Float[jax.Array, "query key"]:
+    """Diagonal attention A = I: each token attends to itself."""
+    return jnp.eye(_size(num_tokens))
+
+
+def sink_attention(num_tokens: int, sink: int = 0) -> Float[jax.Array, "query key"]:
+    """Sink attention A = 1 e_s^T: each token attends to token ``sink`` alone."""
+    if not 0 <= sink < _size(num_tokens):
+        raise ValueError(f"Expected a sink index in 0..{num_tokens - 1}, got {sink}; pass the sink's row number.")
+    return jnp.zeros((num_tokens, num_tokens)).at[:, sink].set(1.0)
+
+
+def mixed_attention(num_tokens: int, t: float) -> Float[jax.Array, "query key"]:
+    """The mix A_t = (1-t) I + t 1 1^T / T between diagonal (t=0) and uniform (t=1); ``t`` may be traced."""
+    return (1.0 - t) * diagonal_attention(num_tokens) + t * uniform_attention(num_tokens)
+
+
+def causal_uniform_attention(num_tokens: int) -> Float[jax.Array, "query key"]:
+    """Uniform attention under the causal mask: a_ij = 1/i for j <= i (1-based), the Cesaro matrix."""
+    return _uniform_over(causal_mask(num_tokens))
+
+
+def banded_attention(num_tokens: int, width: int, causal: bool = False) -> Float[jax.Array, "query key"]:
+    """Uniform attention over a band: query i sees keys with |i-j| < width, or 0 <= i-j < width if ``causal``.
+
+    Width 1 is the diagonal; a width of at least T is uniform (causal uniform if ``causal``). Rows near the
+    border see fewer keys and still sum to 1. Raises ValueError for a width below 1.
+    """
+    if width < 1:
+        raise ValueError(f"Expected a band width of at least 1, got {width}; width 1 is the diagonal.")
+    position = jnp.arange(_size(num_tokens))
+    lag = position[:, None] - position[None, :]
+    band = (lag >= 0) & (lag < width) if causal else jnp.abs(lag) < width
+    return _uniform_over(band)
+
+
+def block_attention(sizes: Sequence[int]) -> Float[jax.Array, "query key"]:
+    """Block-uniform attention over consecutive blocks of the given sizes: a_ij = 1/size within a block.
+
+    Raises ValueError unless ``sizes`` is a non-empty list of positive integers.
+    """
+    if len(sizes) == 0 or min(sizes) < 1:
+        raise ValueError(f"Expected a non-empty list of block sizes >= 1, got {list(sizes)}; drop empty blocks.")
+    label = jnp.asarray(np.repeat(np.arange(len(sizes)), sizes))
+    return _uniform_over(label[:, None] == label[None, :])
+
+
+def require_row_stochastic(
+    attention: Float[AnyArray, "query key"], tolerance: float = 1e-9
+) -> Float[jax.Array, "query key"]:
+    """Return ``attention`` as float64 if its rows lie on the simplex to within ``tolerance``, else raise.
+
+    Accepts iff min_ij a_ij >= -tolerance and max_i |sum_j a_ij - 1| <= tolerance (float16 extractions need a
+    tolerance near T * 2^-11). Raises ValueError on wrong rank, NaN, a negative entry, or a row sum off 1.
+    """
+    weights = np.asarray(attention, dtype=np.float64)
+    if weights.ndim != 2 or 0 in weights.shape:
+        raise ValueError(
+            f"Expected a non-empty attention matrix (queries, keys), got shape {weights.shape};"
+            " pass one head at a time."
+        )
+    lowest = float(weights.min())
+    row_error = float(np.abs(weights.sum(axis=1) - 1.0).max())
+    if not (lowest >= -tolerance and row_error <= tolerance):
+        raise ValueError(
+            f"Expected attention rows on the simplex to within {tolerance:g}, got least entry {lowest:g} and"
+            f" largest |row sum - 1| = {row_error:g}; apply the softmax over the visible keys first."
+        )
+    return jnp.asarray(weights)
+
+
+def _uniform_over(visible: Bool[jax.Array, "query key"]) -> Float[jax.Array, "query key"]:
+    return visible / jnp.sum(visible, axis=-1, keepdims=True, dtype=jnp.float64)
+
+
+def _size(num_tokens: int) -> int:
+    if num_tokens < 1:
+        raise ValueError(f"Expected at least one token, got {num_tokens}; pass the number of rows of the attention.")
+    return num_tokens
