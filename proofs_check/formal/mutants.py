@@ -85,15 +85,16 @@ def locate(source: str, theorem: str) -> tuple[int, int, int]:
     return start.start(), start.end() + stop.start(), start.end() + end.end()
 
 
-def mutate(source: str, mutant: Mutant) -> tuple[str, int, str]:
-    """The mutated source (cut after the theorem), the line on which its proof begins, and the mutated statement."""
+def mutate(source: str, mutant: Mutant) -> tuple[str, tuple[int, int], str]:
+    """The mutated source (cut after the theorem), where its statement ends (line, byte in it), the mutated statement."""
     start, stop, end = locate(source, mutant.theorem)
     statement = source[start:stop]
     if statement.count(mutant.replace) != 1 or mutant.replace == mutant.by:
         raise ValueError(f"{mutant.replace!r} does not occur exactly once in the statement of {mutant.theorem}.")
     changed = statement.replace(mutant.replace, mutant.by)
     head = source[:start] + changed
-    return head + source[stop:end] + "\n", head.count("\n") + 1, changed
+    place = (head.count("\n") + 1, len(head.rpartition("\n")[2].encode()))
+    return head + source[stop:end] + "\n", place, changed
 
 
 def as_proposition(statement: str) -> str:
@@ -157,13 +158,14 @@ def run_mutants(directory: Path = HERE, *, cache: Path | None = None) -> tuple[M
                 raise ValueError(f"mutants.json names {mutant.file}, which theorems.json does not list; list it.")
             needed = {m: compiled[m] for m in all_dependencies(module, sources)}
             reason, negated = "", False
-            text, proof_line, _ = mutate(sources[module], mutant)
+            text, place, _ = mutate(sources[module], mutant)
             try:
                 compile_module(module, text, needed, toolchain, store)
                 reason = "it builds with the original proof"
             except BuildFailed as failure:
-                line = re.search(r"line (\d+), characters", failure.output)
-                if line is None or int(line.group(1)) < proof_line or "yntax error" in failure.output:
+                found = re.search(r"line (\d+), characters (\d+)-", failure.output)
+                at = (int(found.group(1)), int(found.group(2))) if found else (0, 0)
+                if at <= place or "yntax error" in failure.output:
                     reason = f"it fails before its proof begins: {' '.join(failure.output.split())[:300]}"
             if mutant.negation and not reason:
                 wanted = mutant.negation.rpartition(".")[0]
