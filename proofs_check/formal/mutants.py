@@ -112,16 +112,11 @@ def as_proposition(statement: str) -> str:
 def header(source: str) -> str:
     """The sentences of a source that set up scopes, imports and implicit arguments."""
     kept = []
-    blank = blank_comments_and_strings(source)
-    lines = blank.split("\n")
     for sentence in sentences(source):
-        if sentence.words[:1] and sentence.words[0] in HEADER:
-            if sentence.words[0] == "Local" and sentence.words[1:2] != ("Open",):
-                continue
-            text = "\n".join(lines[sentence.line - 1 :]).lstrip()
-            found = re.search(r"\.(?=\s|\Z)", text)
-            kept.append(text[: found.end()] if found else text)
-    return "\n".join(dict.fromkeys(kept)) + "\n"
+        first, second = (*sentence.words, "", "")[:2]
+        if first in HEADER and (first != "Local" or second == "Open"):
+            kept.append(source[sentence.start : sentence.end])
+    return "\n".join(kept) + "\n"
 
 
 def negation_file(source: str, mutant: Mutant) -> str:

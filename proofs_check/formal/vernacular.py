@@ -52,10 +52,15 @@ MODIFIERS = {"Local", "Global", "Polymorphic", "Monomorphic", "Program", "Time",
 
 @dataclass(frozen=True)
 class Sentence:
-    """One vernacular sentence: its words (comments dropped, each string one token) and its first line."""
+    """One vernacular sentence: its words (comments dropped, each string one token), its first line, its place.
+
+    `source[start:end]` is its text, full stop included.
+    """
 
     words: tuple[str, ...]
     line: int
+    start: int
+    end: int
 
 
 def blank_comments_and_strings(source: str) -> str:
@@ -103,22 +108,21 @@ def sentences(source: str) -> tuple[Sentence, ...]:
     """Split a source into sentences: a full stop followed by white space or the end of the file ends one."""
     done: list[Sentence] = []
     words: list[str] = []
-    line, start = 1, 1
-    for match in TOKEN.finditer(blank_comments_and_strings(source)):
+    line, first, start = 1, 1, 0
+    blank = blank_comments_and_strings(source)
+    for match in TOKEN.finditer(blank):
         token = match.group()
         if not token.isspace():
             if not words:
-                start = line
-            if token == "." and match.end() < len(match.string) and not match.string[match.end()].isspace():
-                words.append(token)
-            elif token == ".":
-                done.append(Sentence(tuple(words), start))
+                first, start = line, match.start()
+            if token == "." and blank[match.end() : match.end() + 1].strip() == "":
+                done.append(Sentence(tuple(words), first, start, match.end()))
                 words = []
             else:
                 words.append(token)
         line += token.count("\n")
     if words:
-        done.append(Sentence(tuple(words), start))
+        done.append(Sentence(tuple(words), first, start, len(blank)))
     return tuple(done)
 
 
