@@ -1,0 +1,1 @@
+"""Family C: what the patterns cost in parameter norm."""

@@ -1,0 +1,1 @@
+"""Family G: when a sink can be represented."""

@@ -1,0 +1,81 @@
+"""Finds the claims: every module of a family package that defines `CLAIM`, and a user's own file."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import pkgutil
+import re
+from functools import cache
+from pathlib import Path
+
+from proofs_check.claim import Claim
+
+FAMILIES = ("geometry", "equivalence", "oversmoothing", "costs", "practice")
+
+
+def _order(claim: Claim) -> tuple[int, str, int, str]:
+    letters, number, rest = re.match(r"([A-Za-z]*)([0-9]*)(.*)", claim.id).groups()
+    family = FAMILIES.index(claim.family) if claim.family in FAMILIES else len(FAMILIES)
+    return family, letters, int(number or 0), rest
+
+
+@cache
+def all_claims() -> tuple[Claim, ...]:
+    """Every claim that ships with the project, in the order of the theory."""
+    found = []
+    package = importlib.import_module("proofs_check.claims")
+    for module in pkgutil.walk_packages(package.__path__, "proofs_check.claims."):
+        if not module.ispkg and module.name != __name__:
+            claim = getattr(importlib.import_module(module.name), "CLAIM", None)
+            if claim is not None:
+                found.append(claim)
+    return checked(sorted(found, key=_order))
+
+
+def load_claims(path: Path) -> tuple[Claim, ...]:
+    """The claims of a user's file: `CLAIM` or `CLAIMS` at its top level.
+
+    Raises ValueError with one sentence when the file is missing, does not run, or defines no claim.
+    """
+    if not path.is_file():
+        raise ValueError(f"expected a Python file with claims, found no file {path}; check the path")
+    spec = importlib.util.spec_from_file_location(f"user_claims_{path.stem}", path)
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise ValueError(f"expected {path} to run, got {type(error).__name__}: {error}; correct the file") from error
+    claims = getattr(module, "CLAIMS", None) or [getattr(module, "CLAIM", None)]
+    if not all(isinstance(claim, Claim) for claim in claims):
+        raise ValueError(f"expected {path} to define CLAIM or CLAIMS, found neither; see proofs_check.claim.Claim")
+    return checked(list(claims), all_claims())
+
+
+def claim_by_id(name: str, claims: tuple[Claim, ...] | None = None) -> Claim:
+    """The claim with this id; raises ValueError that lists near ids."""
+    claims = all_claims() if claims is None else claims
+    for claim in claims:
+        if claim.id == name:
+            return claim
+    raise ValueError(f"expected a claim id, got {name!r}; known ids are {', '.join(claim.id for claim in claims)}")
+
+
+def checked(claims: list[Claim], beside: tuple[Claim, ...] = ()) -> tuple[Claim, ...]:
+    """The same claims; ValueError when an id occurs twice, or `uses` names an unknown id or runs in a circle."""
+    known = {claim.id: claim for claim in (*beside, *claims)}
+    if len(known) != len(claims) + len(beside):
+        raise ValueError("expected each claim id once, got one twice; rename one of them")
+
+    def visit(name: str, path: tuple[str, ...]) -> None:
+        if name in path:
+            raise ValueError(f"expected claims to use each other without a circle, got {' -> '.join((*path, name))}; "
+                             "remove one of these uses")
+        for other in known[name].uses:
+            if other not in known:
+                raise ValueError(f"expected {name} to use known claims, got {other!r}; correct the id")
+            visit(other, (*path, name))
+
+    for claim in claims:
+        visit(claim.id, ())
+    return tuple(claims)

@@ -1,0 +1,212 @@
+"""Reads a claim and a certificate and decides what the certificate establishes.
+
+A claim consists of *parts*: statements with typed variables (or bounded parameters), definitions, named hypotheses and
+conclusions, all formulas.  A *variant* is a false statement kept beside the claim, in the same form.  A certificate
+names its target and a role:
+
+    evidence      the part holds (on instances, on its whole domain, by a formal proof, or by a record of search)
+    satisfiable   one instance meets every hypothesis of the part, and its conclusions hold there
+    attained      one instance meets every hypothesis and turns the part's bound into the equality it names
+    dropped       one instance violates the part while meeting every hypothesis but the one named
+    refuted       one instance meets every hypothesis of a part or variant and violates its conclusions
+
+Nothing in a certificate is believed: statements come from `claim.json`, values are parsed as exact numbers, and a
+`Replayed` record can only be made here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from flint import arb, fmpq
+
+from proofs_check.kernel.encoding import Rejected, digest, field, need, read_integer, read_json, read_number, read_value
+from proofs_check.kernel.formal import check_formal
+from proofs_check.kernel.formula import compare, decide
+from proofs_check.kernel.symbolic import Domain, check_cover, check_derivation
+
+CLAIM_SCHEMA = "sinkproof/claim/1"
+CERTIFICATE_SCHEMA = "sinkproof/certificate/1"
+GRADES = ("none", "sampled", "searched", "float_certified", "symbolic", "enclosed", "exact", "kernel")
+_INSTANCE_ROLES = {"instances": ("evidence", "satisfiable", "attained"), "counterexample": ("dropped", "refuted")}
+_MINT = object()
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What one certificate establishes.  Made by `replay` only; it has no truth value."""
+
+    claim: str
+    claim_digest: str
+    certificate_digest: str
+    target: str
+    role: str
+    subject: str  # the hypothesis dropped, the name of the variant, or ""
+    kind: str
+    engine: str
+    outcome: str
+    grade: str
+    scope: str
+    mint: object = None
+
+    def __post_init__(self) -> None:
+        if self.mint is not _MINT:
+            raise TypeError("a Replayed record is made by replaying a certificate, not by hand")
+        object.__setattr__(self, "mint", None)
+
+    def __bool__(self) -> bool:
+        raise TypeError("a replayed certificate has no truth value; read its outcome, grade and scope")
+
+
+def replay(claim: dict, certificate: dict, directory: Path) -> Replayed:
+    """Check one certificate against its claim; raises `Rejected` with the reason."""
+    need(field(claim, "schema", str, "claim") == CLAIM_SCHEMA, f"claim schema must be {CLAIM_SCHEMA}")
+    need(field(certificate, "schema", str, "certificate") == CERTIFICATE_SCHEMA,
+         f"certificate schema must be {CERTIFICATE_SCHEMA}")
+    claim_digest = digest(claim)
+    need(field(certificate, "claim_digest", str, "certificate") == claim_digest,
+         "the certificate was made for another claim (digests differ)")
+    need(field(certificate, "claim", str, "certificate") == field(claim, "id", str, "claim"), "the claim ids differ")
+    target, role = field(certificate, "target", str, "certificate"), field(certificate, "role", str, "certificate")
+    subject, kind = field(certificate, "subject", str, "certificate"), field(certificate, "kind", str, "certificate")
+    body = field(certificate, "body", dict, "certificate")
+    parts = {field(part, "name", str, "part"): part for part in field(claim, "parts", list, "claim")}
+    variants = {field(part, "name", str, "variant"): part for part in field(claim, "variants", list, "claim")}
+    need(len(parts) == len(claim["parts"]) and len(variants) == len(claim["variants"])
+         and not set(parts) & set(variants), "parts and variants need different names")
+    need(target in parts or (target in variants and role == "refuted"), f"the claim has no part '{target}'")
+    need(subject == "" or role == "dropped", "only a certificate for a dropped hypothesis has a subject")
+    part = parts.get(target) or variants[target]
+
+    if kind in _INSTANCE_ROLES:
+        need(role in _INSTANCE_ROLES[kind], f"a certificate of kind '{kind}' cannot have the role '{role}'")
+        outcome, grade, scope = _instances(part, role, subject, body, directory)
+    else:
+        need(role == "evidence", f"a certificate of kind '{kind}' is evidence and nothing else")
+        need(kind in _EVIDENCE, f"unknown certificate kind '{kind}'")
+        outcome, grade, scope = _EVIDENCE[kind](part, body, directory)
+    return Replayed(claim["id"], claim_digest, digest(certificate), target, role, subject, kind,
+                    field(certificate, "engine", str, "certificate"), outcome, grade, scope, _MINT)
+
+
+def read_instance(part: dict, table: dict, directory: Path) -> tuple[dict, dict]:
+    """The values of one instance and its witnesses; constants come from the claim itself."""
+    values = field(table, "values", dict, "instance")
+    witnesses = field(table, "witnesses", dict, "instance")
+    types = {field(item, "name", str, "variable"): field(item, "type", str, "variable") for item in part["variables"]}
+    constants = field(part, "constants", dict, "part")
+    parameters = [field(item, "name", str, "parameter") for item in part["parameters"]]
+    types.update({name: "scalar" for name in parameters})
+    need(len(types) == len(part["variables"]) + len(parameters), "a variable is declared twice")
+    need(set(values) | set(constants) == set(types) and not set(values) & set(constants),
+         f"an instance must give exactly the variables {sorted(set(types) - set(constants))}")
+    result = {name: read_value({**values, **constants}[name], kind, directory, name) for name, kind in types.items()}
+    domain = Domain(part["parameters"]) if parameters else None
+    for item in part["parameters"]:
+        name = item["name"]
+        low, high, open_min, open_max = domain.bounds[name]
+        need(low is None or compare(result[name], ">" if open_min else ">=", low), f"{name} is below its range")
+        need(high is None or compare(result[name], "<" if open_max else "<=", high), f"{name} is above its range")
+        need(item.get("integer") != "true" or bool(result[name].q == 1), f"{name} must be an integer")
+    return result, witnesses
+
+
+def examine(part: dict, table: dict, directory: Path, subject: str = "",
+            attainment: bool = False) -> tuple[bool, bool, bool]:
+    """One instance of a part: do the hypotheses (but for `subject`) hold, do the conclusions, did balls take part?"""
+    hypotheses = {field(item, "name", str, "hypothesis"): field(item, "formula", str, "hypothesis")
+                  for item in field(part, "hypotheses", list, "part")}
+    need(len(hypotheses) == len(part["hypotheses"]), "two hypotheses have one name")
+    need(subject == "" or subject in hypotheses, f"the part has no hypothesis '{subject}'")
+    conclusions = field(part, "conclusions", list, "part")
+    need(len(conclusions) > 0, "a part needs at least one conclusion")
+    if attainment:
+        need(field(part, "attainment", str, "part") != "", "the part names no equality to attain")
+        conclusions = [*conclusions, part["attainment"]]
+    kept = [formula for name, formula in hypotheses.items() if name != subject]
+    values, witnesses = read_instance(part, table, directory)
+    return decide(values, field(part, "definitions", list, "part"), kept, conclusions, witnesses)
+
+
+def _instances(part: dict, role: str, subject: str, body: dict, directory: Path) -> tuple[str, str, str]:
+    quantifier = field(part, "quantifier", str, "part")
+    need(quantifier in ("forall", "exists"), "a part's quantifier is 'forall' or 'exists'")
+    need(role in ("evidence", "satisfiable") or quantifier == "forall", "only a 'forall' part can be refuted or attained")
+    need(role != "dropped" or subject != "", "the dropped hypothesis is not named")
+    listed = field(body, "instances", list, "certificate")
+    need(len(listed) > 0, "a certificate needs at least one instance")
+    need(len(listed) == 1 or role == "evidence", f"the role '{role}' takes one instance")
+    refutes, enclosed, seen = role in ("dropped", "refuted"), False, set()
+    for table in listed:
+        seen.add(digest(field(table, "values", dict, "instance")))
+        meets, concludes, balls = examine(part, table, directory, subject, role == "attained")
+        enclosed = enclosed or balls
+        need(meets, "an instance violates a hypothesis")
+        need(concludes is not refutes,
+             "the conclusions hold on the instance" if refutes else "a conclusion fails on an instance")
+    need(len(seen) == len(listed), "the same instance is listed twice")
+    grade = "enclosed" if enclosed else "exact"
+    if refutes:
+        return "refuted", grade, "as stated"
+    return "holds", grade, "as stated" if quantifier == "exists" else f"instances: {len(listed)}"
+
+
+def _derivation(part: dict, body: dict, directory: Path) -> tuple[str, str, str]:
+    need(not part["variables"], "a derivation is about parameters only")
+    check_derivation(part, field(body, "lemmas", list, "certificate"))
+    return "holds", "exact", "as stated"
+
+
+def _cover(part: dict, body: dict, directory: Path) -> tuple[str, str, str]:
+    need(not part["variables"], "a cover is about parameters only")
+    check_cover(part, field(body, "splits", list, "certificate"))
+    return "holds", "enclosed", "as stated"
+
+
+def _formal(part: dict, body: dict, directory: Path) -> tuple[str, str, str]:
+    check_formal(field(part, "formal", dict, "part"), body, directory)
+    return "holds", "kernel", "as stated"
+
+
+def _sampling(part: dict, body: dict, directory: Path) -> tuple[str, str, str]:
+    """Independent trials without a violation; the stated bound on the violation probability is recomputed."""
+    trials = read_integer(field(body, "trials", str, "sampling"), "trials")
+    bound = read_number(field(body, "probability_at_most", list, "sampling"), "sampling")
+    level = read_number(field(body, "confidence", list, "sampling"), "sampling")
+    need(trials > 0 and bool(0 < bound < 1) and bool(0 < level < 1), "trials, bound and confidence must make sense")
+    need(bool(arb(1 - bound) ** trials <= arb(1 - level)), "the stated bound does not follow from that many trials")
+    return "holds", "sampled", f"instances: {trials}"
+
+
+def _search(part: dict, body: dict, directory: Path) -> tuple[str, str, str]:
+    """A search that found nothing: a statement about effort, with the budget named."""
+    examples = read_integer(field(body, "examples", str, "search"), "examples")
+    need(examples > 0, "a search that tried nothing is not evidence")
+    return "holds", "searched", f"instances: {examples}"
+
+
+def _float(part: dict, body: dict, directory: Path) -> tuple[str, str, str]:
+    """Floating-point agreement within a residual that is stated, finite and below the stated tolerance."""
+    residual = read_number(field(body, "residual", str, "float"), "residual")
+    tolerance = read_number(field(body, "tolerance", str, "float"), "tolerance")
+    cases = read_integer(field(body, "cases", str, "float"), "cases")
+    need(cases > 0 and bool(0 <= residual <= tolerance) and bool(tolerance <= fmpq(1, 10**6)),
+         "the residual must be at most the tolerance, and that at most 1e-6")
+    return "holds", "float_certified", f"instances: {cases}"
+
+
+_EVIDENCE = {"derivation": _derivation, "cover": _cover, "formal": _formal, "sampling": _sampling,
+             "search": _search, "float": _float}
+
+
+def replay_directory(directory: Path) -> tuple[list[tuple[str, Replayed]], list[tuple[str, str]]]:
+    """Replay every ``cert-*.json`` beside a ``claim.json``; returns (accepted, rejected with reasons)."""
+    claim = read_json(directory / "claim.json")
+    accepted, rejected = [], []
+    for path in sorted(directory.glob("cert-*.json")):
+        try:
+            accepted.append((path.name, replay(claim, read_json(path), directory)))
+        except Rejected as reason:
+            rejected.append((path.name, str(reason)))
+    return accepted, rejected

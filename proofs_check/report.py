@@ -1,0 +1,113 @@
+"""What a run came to: `report.json` (design.md's schema), a Markdown page, and the exit code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from proofs_check.certificates import write_whole
+from proofs_check.verdict import reaches
+from proofs_check.verify import ClaimResult, Options, claim_directory, environment
+
+SCHEMA = "sinkproof/report/1"
+
+
+def required(result: ClaimResult) -> str:
+    """The headline this run must reach: the formal one only where the formal proofs could be rebuilt."""
+    return result.claim.required if environment().get("rocq") == "" else result.claim.required_formal
+
+
+def neighbours(result: ClaimResult) -> dict:
+    planted = [item.part.name for item in result.claim.variants]
+    killed = {record.target for _, record in result.replayed if record.role == "refuted"}
+    return {"planted": len(planted), "killed": sum(name in killed for name in planted),
+            "survivors": [name for name in planted if name not in killed],
+            "listed": [{"name": item.part.name, "operator": item.operator, "text": item.part.text,
+                        "headline": "REFUTED" if item.part.name in killed else "SURVIVED",
+                        "certificate": _certificate(result, item.part.name, "refuted", "")}
+                       for item in result.claim.variants]}
+
+
+def hypotheses(result: ClaimResult) -> list[dict]:
+    rows = []
+    for part in result.claim.parts:
+        for item in part.hypotheses:
+            name = _certificate(result, part.name, "dropped", item.name)
+            rows.append({"name": item.name, "part": part.name, "text": item.text,
+                         "needed": "needed" if name else "not known to be needed", "counterexample": name})
+    return rows
+
+
+def _certificate(result: ClaimResult, target: str, role: str, subject: str) -> str:
+    for name, record in result.replayed:
+        if (record.target, record.role, record.subject) == (target, role, subject):
+            return name
+    return ""
+
+
+def claim_row(result: ClaimResult, options: Options) -> dict:
+    verdict = result.verdict
+    return {
+        "id": result.claim.id, "title": result.claim.title, "family": result.claim.family,
+        "headline": verdict.headline, "label": verdict.label, "outcome": verdict.outcome, "grade": verdict.grade,
+        "scope": verdict.scope, "reasons": list(verdict.reasons), "required": required(result),
+        "reached": reaches(verdict, required(result)), "uses": list(result.claim.uses),
+        "scope_notes": list(result.claim.scope_notes), "statement": result.claim.statement,
+        "seconds": round(sum(result.seconds.values()), 3), "hypotheses": hypotheses(result),
+        "satisfiable": {part.name: _certificate(result, part.name, "satisfiable", "") for part in result.claim.parts},
+        "attained": {part.name: _certificate(result, part.name, "attained", "")
+                     for part in result.claim.parts if part.attainment},
+        "neighbours": neighbours(result),
+        "evidence": [{"engine": record.engine, "part": record.target, "role": record.role, "subject": record.subject,
+                      "kind": record.kind, "outcome": record.outcome, "grade": record.grade, "scope": record.scope,
+                      "seconds": result.seconds.get(record.engine, result.seconds.get(record.kind, 0.0)),
+                      "certificate": str(Path("certificates") / claim_directory(options, result.claim.id).name / name)}
+                     for name, record in result.replayed],
+        "rejected": [{"certificate": name, "reason": reason} for name, reason in result.rejected],
+    }
+
+
+def report_document(results: Sequence[ClaimResult], options: Options) -> dict:
+    rows = [claim_row(result, options) for result in results]
+    return {"schema": SCHEMA, "profile": options.profile, "seed": options.seed, "environment": environment(),
+            "claims": rows,
+            "neighbours": {key: sum(row["neighbours"][key] for row in rows) for key in ("planted", "killed")},
+            "seconds": round(sum(row["seconds"] for row in rows), 3)}
+
+
+def exit_code(document: dict) -> int:
+    """0: every claim reached what is required and no neighbour survived; 4: routes disagree or something broke; else 1."""
+    rows = document["claims"]
+    if any(row["outcome"] == "error" for row in rows):
+        return 4
+    short = any(not row["reached"] for row in rows)
+    return 1 if short or document["neighbours"]["killed"] < document["neighbours"]["planted"] else 0
+
+
+def write_report(results: Sequence[ClaimResult], options: Options) -> dict:
+    """Write `report.json` and `report.md` into the output directory; returns the document."""
+    document = report_document(results, options)
+    write_whole(options.out / "report.json", json.dumps(document, indent=1, ensure_ascii=False).encode())
+    write_whole(options.out / "report.md", markdown(document).encode())
+    return document
+
+
+def markdown(document: dict) -> str:
+    """The run as a Markdown page: the table of verdicts, then each claim's ledger and neighbours."""
+    lines = ["# Verdicts", "", f"Profile {document['profile']}, seed {document['seed']}; neighbours planted "
+             f"{document['neighbours']['planted']}, killed {document['neighbours']['killed']}.", "",
+             "| claim | verdict | grade | scope | title |", "|---|---|---|---|---|"]
+    for row in document["claims"]:
+        lines.append(f"| [{row['id']}](#{row['id'].lower()}) | {row['label']} | {row['grade']} | {row['scope']} "
+                     f"| {row['title']} |")
+    for row in document["claims"]:
+        lines += ["", f"## {row['id']}", "", row["statement"], "", f"**{row['label']}**: {'; '.join(row['reasons'])}", ""]
+        lines += [f"- Scope: {note}" for note in row["scope_notes"]]
+        lines += [f"- Hypothesis *{item['name']}* ({item['part']}): {item['needed']}"
+                  + (f", `{item['counterexample']}`" if item["counterexample"] else "") for item in row["hypotheses"]]
+        lines += [f"- False variant *{item['name']}* ({item['operator']}): {item['headline']}, `{item['certificate']}`"
+                  for item in row["neighbours"]["listed"]]
+        lines += [f"- Evidence: {item['engine']}, part {item['part']}: {item['outcome']}, {item['grade']}, {item['scope']}, "
+                  f"`{item['certificate']}`" for item in row["evidence"] if item["role"] == "evidence"]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,184 @@
+"""The main job: gather evidence claim by claim, replay what was gathered, judge, and say what came out.
+
+Gathering is kept on disk under a key (claim, code, seed, effort), so an interrupted run goes on where it stopped.  Only
+certificates are kept, never verdicts: every run replays them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata, resources
+from multiprocessing import get_context
+from pathlib import Path
+
+from proofs_check.certificates import whole_directory, write_claim, write_whole
+from proofs_check.claim import Claim
+from proofs_check.claims import all_claims, claim_by_id, load_claims
+from proofs_check.engines import ENGINES, Context
+from proofs_check.kernel import Replayed, canonical, digest, read_json, replay_directory
+from proofs_check.verdict import Trouble, Verdict, judge
+
+EXAMPLES = {"quick": 40, "full": 400}
+PACKAGES = ("python-flint", "sympy", "numpy", "scipy", "jax", "cvxpy", "hypothesis")
+
+
+@dataclass(frozen=True)
+class Options:
+    """Where results go and how much effort is spent; `seed` fixes every draw."""
+
+    out: Path
+    profile: str = "quick"
+    seed: int = 0
+    claims_file: Path | None = None
+
+
+@dataclass(frozen=True)
+class ClaimResult:
+    """One claim's verdict with everything that led to it."""
+
+    claim: Claim
+    verdict: Verdict
+    replayed: tuple[tuple[str, Replayed], ...]
+    rejected: tuple[tuple[str, str], ...]
+    troubles: tuple[Trouble, ...]
+    seconds: dict[str, float]
+
+
+@cache
+def code_digest() -> str:
+    """sha256 over the sources of the three rooms, so that a change of code makes stored evidence stale."""
+    running = hashlib.sha256()
+    for room in ("theory", "numerics", "proofs_check"):
+        root = Path(str(resources.files(room)))
+        for path in sorted(root.rglob("*")):
+            if path.suffix in (".py", ".v", ".json", ".npz"):
+                running.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes())
+    return running.hexdigest()
+
+
+@cache
+def environment() -> dict[str, str]:
+    """Versions that a result may depend on; '' for what is not installed."""
+    from proofs_check.formal.rocq import RocqMissing, find_toolchain
+
+    versions = {"python": platform.python_version(), "machine": platform.machine()}
+    versions.update({name: metadata.version(name) for name in PACKAGES})
+    try:
+        versions.update({f"rocq: {name}": value for name, value in find_toolchain().versions})
+    except RocqMissing:
+        versions["rocq"] = ""
+    return versions
+
+
+def run_key(claim: Claim, options: Options) -> str:
+    content = {"claim": digest(claim.document()), "code": code_digest(), "seed": str(options.seed),
+               "profile": options.profile, "environment": environment()}
+    if options.claims_file is not None:
+        content["file"] = hashlib.sha256(options.claims_file.read_bytes()).hexdigest()
+    return digest(content)
+
+
+def selected(ids: Sequence[str], options: Options) -> tuple[Claim, ...]:
+    """The claims to verify, with the claims they use (in an order where used claims come first)."""
+    own = load_claims(options.claims_file) if options.claims_file else ()
+    known = (*all_claims(), *own)
+    wanted = [claim_by_id(name, known) for name in ids] or list(own or all_claims())
+    ordered: dict[str, Claim] = {}
+
+    def add(claim: Claim) -> None:
+        if claim.id not in ordered:
+            for name in claim.uses:
+                add(claim_by_id(name, known))
+            ordered[claim.id] = claim
+
+    for claim in wanted:
+        add(claim)
+    return tuple(ordered.values())
+
+
+def gather(name: str, options: Options) -> str:
+    """Run every engine on one claim and put its certificate directory in place; returns the id."""
+    own = load_claims(options.claims_file) if options.claims_file else ()
+    claim = claim_by_id(name, (*all_claims(), *own))
+    certificates, troubles, seconds = [], [], {}
+    with whole_directory(claim_directory(options, name)) as directory:
+        context = Context(directory, options.seed, EXAMPLES[options.profile], options.profile)
+        for engine, run in ENGINES.items():
+            start = time.monotonic()
+            found = run(claim, context)
+            seconds[engine] = time.monotonic() - start
+            certificates += found.certificates
+            troubles += found.troubles
+        write_claim(directory, claim, certificates)
+        write_whole(directory / "run.json", canonical({
+            "key": run_key(claim, options), "environment": environment(), "seed": str(options.seed),
+            "profile": options.profile, "seconds": {key: f"{value:.3f}" for key, value in seconds.items()},
+            "troubles": [[item.part, item.kind, item.message] for item in troubles]}))
+    return name
+
+
+def claim_directory(options: Options, name: str) -> Path:
+    return options.out / "certificates" / "".join(c if c.isalnum() else "-" for c in name)
+
+
+def is_fresh(claim: Claim, options: Options) -> bool:
+    """Has this claim been gathered by this code, with this seed and effort?"""
+    path = claim_directory(options, claim.id) / "run.json"
+    return path.is_file() and json.loads(path.read_text())["key"] == run_key(claim, options)
+
+
+def collect(claim: Claim, options: Options, earlier: dict[str, ClaimResult]) -> ClaimResult:
+    """Replay a claim's directory and judge it."""
+    directory = claim_directory(options, claim.id)
+    accepted, rejected = replay_directory(directory)
+    run = read_json(directory / "run.json")
+    troubles = [Trouble(*item) for item in run["troubles"]]
+    for name, reason in rejected:
+        body = read_json(directory / name)
+        kind = "suspect" if body["role"] == "refuted" and body["target"] in {p.name for p in claim.parts} else "error"
+        troubles.append(Trouble(body["target"], kind, f"{name} did not replay: {reason}"))
+    verdict = judge(claim, [record for _, record in accepted], troubles,
+                    {name: result.verdict for name, result in earlier.items()})
+    return ClaimResult(claim, verdict, tuple(accepted), tuple(rejected), tuple(troubles),
+                       {name: float(value) for name, value in run["seconds"].items()})
+
+
+def verify(ids: Sequence[str], options: Options, jobs: int = 1,
+           progress: Callable[[str, bool], None] = lambda name, resumed: None) -> tuple[ClaimResult, ...]:
+    """Gather what is missing, then replay and judge everything.  `progress(id, resumed)` is called as claims finish."""
+    claims = selected(ids, options)
+    options.out.mkdir(parents=True, exist_ok=True)
+    missing = []
+    for claim in claims:
+        if is_fresh(claim, options):
+            progress(claim.id, True)
+        else:
+            missing.append(claim.id)
+    for name in _gather_all(missing, options, jobs):
+        progress(name, False)
+    results: dict[str, ClaimResult] = {}
+    for claim in claims:
+        results[claim.id] = collect(claim, options, results)
+    return tuple(results.values())
+
+
+def _gather_all(names: list[str], options: Options, jobs: int) -> Iterable[str]:
+    if jobs == 1 or len(names) < 2:
+        for name in names:
+            yield gather(name, options)
+        return
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        futures = [pool.submit(gather, name, options) for name in names]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
