@@ -1,0 +1,64 @@
+"""The plain formulation, as literal as the mathematics: the oracle in tests and the yardstick in the benchmark."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+
+import cvxpy as cp
+import numpy as np
+from jaxtyping import Float
+
+from numerics.constraints import Constraints
+from numerics.schatten import exponent
+
+__all__ = ["ReferenceSolution", "reference_minimum_norm"]
+
+
+@dataclass(frozen=True, eq=False)
+class ReferenceSolution:
+    """What cvxpy answered: its status, its value (nan if none) and its W (None if none). No bound is implied."""
+
+    status: str
+    value: float
+    w_qk: Float[np.ndarray, "dim dim"] | None
+
+
+def reference_minimum_norm(
+    constraints: Constraints, norm: str | float, *, solver: str = "CLARABEL", **options: float
+) -> ReferenceSolution:
+    """min ||W||_p subject to the rows, written down one by one; p in {1, 2, inf}. theory.md section 0, C1-C3.
+
+    ``options`` go to the solver. Raises ValueError for another p (cvxpy has no general Schatten norm).
+    """
+    p = exponent(norm)
+    dim = constraints.queries.shape[1]
+    w = cp.Variable((dim, dim))
+    if p == 1.0:
+        objective = cp.normNuc(w)
+    elif p == 2.0:
+        objective = cp.norm(w, "fro")
+    elif p == math.inf:
+        objective = cp.sigma_max(w)
+    else:
+        raise ValueError(f"Expected the nuclear, Frobenius or spectral norm, got p = {p}; the reference has no other.")
+    rows = []
+    for row in range(constraints.num_rows):
+        query = constraints.queries[constraints.row_query[row]]
+        favoured = constraints.keys[constraints.favoured[row]]
+        differences = favoured - constraints.keys[constraints.competitors[row]]
+        margins = differences @ (w.T @ query)
+        if constraints.margin is not None:
+            rows.append(margins >= constraints.margin[row])
+        else:
+            rows.append(cp.log_sum_exp(-margins) <= -constraints.log_odds[row])
+    problem = cp.Problem(cp.Minimize(objective), rows)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # "solution may be inaccurate" is in the status
+            problem.solve(solver=solver, **options)
+    except cp.SolverError:
+        return ReferenceSolution("solver_error", math.nan, None)
+    value = math.nan if problem.value is None else float(problem.value)
+    return ReferenceSolution(problem.status, value, None if w.value is None else np.asarray(w.value))

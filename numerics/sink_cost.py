@@ -1,0 +1,118 @@
+"""What a sink costs: one number for every Schatten norm, from two small programs (theory.md C1, C2).
+
+min ||W||_p over W with x_i^T W (x_s - x_j) >= m, i in Q, j in K, is m / (delta_Q delta_K) for every p, where
+delta_Q = dist(0, conv{x_i}) and delta_K = dist(x_s, conv{x_j}): W = m q k^T / (||q||^2 ||k||^2) with the two
+nearest points attains it, and the product of their weights is a dual solution. In mass form with mass >= 1/2 the
+key side becomes the entropic program of ``entropic``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Float
+
+from numerics.constraints import require_tokens
+from numerics.entropic import entropic_point, require_majority
+from numerics.hull import MinNormPoint, distance_to_hull, min_norm_point
+
+__all__ = ["SinkCost", "sink_cost"]
+
+
+@dataclass(frozen=True, eq=False)
+class SinkCost:
+    """Bounds lower <= min ||W||_p <= upper for every p at once, with W and the dual that show them.
+
+    ``left`` right^T is a feasible W (rank one). The dual is lambda_ij proportional to query_weights_i *
+    key_weights_j: its matrix is rank one too, so that ||G||_{p*} is the product of two vector norms. "infeasible":
+    one of the two hulls contains what it must avoid; the weights are then Gordan's (their G is zero) and
+    ``upper`` is inf. "undecided": float64 could not tell.
+    """
+
+    status: Literal["bounded", "infeasible", "undecided"]
+    lower: float
+    upper: float
+    left: Float[np.ndarray, " dim"]
+    right: Float[np.ndarray, " dim"]
+    query_weights: Float[np.ndarray, " query"]
+    key_weights: Float[np.ndarray, " key"]
+    query_distance: tuple[float, float]  # bounds on delta_Q
+    key_distance: tuple[float, float]  # bounds on delta_K
+
+    @property
+    def gap(self) -> float:
+        """(upper - lower) / upper; 0 when both are 0, inf when there is no upper bound."""
+        if self.upper == 0.0:
+            return 0.0
+        return (self.upper - self.lower) / self.upper if self.upper < math.inf else math.inf
+
+
+def sink_cost(
+    queries: Float[np.ndarray, "query dim"],
+    sink: Float[np.ndarray, " dim"],
+    keys: Float[np.ndarray, "key dim"] | None = None,
+    *,
+    margin: float | None = None,
+    mass: float | None = None,
+) -> SinkCost:
+    """The cheapest W_QK by which all ``queries`` prefer ``sink`` to all ``keys`` (default: the queries themselves).
+
+    Exactly one of ``margin`` (> 0) and ``mass`` (in [1/2, 1)); the logit scale is 1. Raises ValueError for bad
+    arrays or levels. theory.md C1, C2; a query bias or RoPE breaks the lower bound (G6).
+    """
+    queries = require_tokens(queries, "queries")
+    keys = queries if keys is None else require_tokens(keys, "keys")
+    sink = np.asarray(sink, dtype=np.float64)
+    if keys.shape[1] != queries.shape[1] or sink.shape != queries.shape[1:]:
+        raise ValueError(
+            f"Expected queries, keys and sink of one dimension, got {queries.shape[1]}, {keys.shape[1]} and sink"
+            f" shape {sink.shape}; pass embeddings of the same model."
+        )
+    if (margin is None) == (mass is None):
+        raise ValueError("Expected either a margin or a mass, got both or neither; pass exactly one of them.")
+    if margin is not None and not (margin > 0.0 and math.isfinite(margin)):
+        raise ValueError(f"Expected a finite margin > 0, got {margin}; a margin is a strict preference.")
+    if mass is not None:
+        require_majority(mass)
+        if mass == 0.5 and len(keys) == 1:  # W = 0 already gives half the mass
+            zero, uniform = np.zeros(queries.shape[1]), np.full(len(queries), 1.0 / len(queries))
+            return SinkCost("bounded", 0.0, 0.0, zero, zero, uniform, np.ones(1), (0.0, math.inf), (0.0, math.inf))
+    query_side = min_norm_point(queries)
+    key_side = distance_to_hull(sink, keys)
+    query_weights = _spread(query_side, len(queries))
+    query_distance = (query_side.distance_lower, query_side.distance_upper)
+    key_distance = (key_side.distance_lower, key_side.distance_upper)
+    sides = (query_side.status, key_side.status)
+    if sides != ("separated", "separated"):
+        infeasible = "contains_zero" in sides
+        zero = np.zeros(queries.shape[1])
+        level = margin if margin is not None else math.log(mass / (1.0 - mass))
+        product = query_distance[1] * key_distance[1]
+        lower = math.inf if infeasible else (level / product * (1.0 - 1e-14) if product > 0.0 else 0.0)
+        return SinkCost(
+            "infeasible" if infeasible else "undecided", lower, math.inf, zero, zero,
+            query_weights, _spread(key_side, len(keys)), query_distance, key_distance,
+        )  # fmt: skip
+    left = query_side.normal / query_side.margin
+    if margin is not None:
+        weights, right = _spread(key_side, len(keys)), -margin * key_side.normal / key_side.margin
+        low, high = margin / key_distance[1], margin / key_distance[0]
+    else:
+        entropic = entropic_point(sink - keys, mass)
+        assert entropic is not None  # the key side was separated above
+        weights, right = entropic.weights, entropic.direction
+        low, high = entropic.lower, entropic.upper
+    rounding = 64 * np.finfo(np.float64).eps
+    return SinkCost(
+        "bounded", low / query_distance[1] * (1.0 - rounding), high / query_distance[0] * (1.0 + rounding),
+        left * (1.0 + rounding), right * (1.0 + rounding), query_weights, weights, query_distance, key_distance,
+    )  # fmt: skip
+
+
+def _spread(point: MinNormPoint, count: int) -> Float[np.ndarray, " point"]:
+    weights = np.zeros(count)
+    weights[point.support] = point.weights
+    return weights
