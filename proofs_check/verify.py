@@ -22,7 +22,7 @@ from proofs_check.certificates import whole_directory, write_claim, write_whole
 from proofs_check.claim import Claim
 from proofs_check.claims import all_claims, claim_by_id, load_claims
 from proofs_check.engines import ENGINES, Context
-from proofs_check.kernel import Replayed, canonical, digest, read_json, replay_directory
+from proofs_check.kernel import Replayed, canonical, digest, read_json, replay_files
 from proofs_check.verdict import Trouble, Verdict, judge
 
 EXAMPLES = {"quick": 40, "full": 400}
@@ -137,7 +137,7 @@ def is_fresh(claim: Claim, options: Options) -> bool:
 def collect(claim: Claim, options: Options, earlier: dict[str, ClaimResult]) -> ClaimResult:
     """Replay a claim's directory and judge it."""
     directory = claim_directory(options, claim.id)
-    accepted, rejected = replay_directory(directory)
+    accepted, rejected = replay_files(directory)
     run = read_json(directory / "run.json")
     troubles = [Trouble(*item) for item in run["troubles"]]
     for name, reason in rejected:
@@ -146,7 +146,7 @@ def collect(claim: Claim, options: Options, earlier: dict[str, ClaimResult]) -> 
         troubles.append(Trouble(body["target"], kind, f"{name} did not replay: {reason}"))
     verdict = judge(claim, [record for _, record in accepted], troubles,
                     {name: result.verdict for name, result in earlier.items()})
-    return ClaimResult(claim, verdict, tuple(accepted), tuple(rejected), tuple(troubles),
+    return ClaimResult(claim, verdict, tuple(accepted), tuple((name, str(reason)) for name, reason in rejected), tuple(troubles),
                        {name: float(value) for name, value in run["seconds"].items()})
 
 

@@ -11,9 +11,9 @@ It imports the standard library and python-flint and nothing else.  Whoever acce
 It does not trust sympy, numpy, jax, cvxpy, any solver's status, or the certificate's own account of what it proves.
 """
 
-from proofs_check.kernel.encoding import Rejected, canonical, digest, read_json, write_number
+from proofs_check.kernel.encoding import Malformed, Rejected, canonical, digest, read_json, write_number
 from proofs_check.kernel.replay import (CERTIFICATE_SCHEMA, CLAIM_SCHEMA, GRADES, Replayed, replay,
-                                        replay_directory)
+                                        replay_files)
 
-__all__ = ["CERTIFICATE_SCHEMA", "CLAIM_SCHEMA", "GRADES", "Rejected", "Replayed", "canonical", "digest",
-           "read_json", "replay", "replay_directory", "write_number"]
+__all__ = ["CERTIFICATE_SCHEMA", "CLAIM_SCHEMA", "GRADES", "Malformed", "Rejected", "Replayed", "canonical", "digest",
+           "read_json", "replay", "replay_files", "write_number"]

@@ -27,10 +27,18 @@ class Rejected(Exception):
     """The certificate does not establish its claim; the message says where it failed."""
 
 
-def need(condition: bool, message: str) -> None:
+class Malformed(Rejected):
+    """The file is not a certificate of this claim at all: unreadable, another schema, a digest that does not fit."""
+
+
+def need(condition: bool, message: str, error: type[Rejected] = Rejected) -> None:
     """Reject unless `condition` is the object True: a truthy stand-in or NaN never passes."""
     if condition is not True:
-        raise Rejected(message)
+        raise error(message)
+
+
+def well_formed(condition: bool, message: str) -> None:
+    need(condition, message, Malformed)
 
 
 def canonical(value: object) -> bytes:
@@ -38,14 +46,14 @@ def canonical(value: object) -> bytes:
 
     def check(node: object) -> None:
         if isinstance(node, dict):
-            need(all(isinstance(key, str) for key in node), "object keys must be strings")
+            well_formed(all(isinstance(key, str) for key in node), "object keys must be strings")
             for child in node.values():
                 check(child)
         elif isinstance(node, list):
             for child in node:
                 check(child)
         else:
-            need(isinstance(node, str), f"only strings, lists and objects are allowed, found {type(node).__name__}")
+            well_formed(isinstance(node, str), f"only strings, lists and objects are allowed, found {type(node).__name__}")
 
     check(value)
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
@@ -59,38 +67,38 @@ def read_json(path: Path) -> dict:
     """Read a certificate file; numbers, booleans, null, repeated keys and other encodings are refused."""
 
     def no_number(token: str) -> None:
-        raise Rejected(f"{path.name}: found the bare number {token}, expected it as a string")
+        raise Malformed(f"{path.name}: found the bare number {token}, expected it as a string")
 
     def unique(pairs: list[tuple[str, object]]) -> dict:
         table = dict(pairs)
-        need(len(table) == len(pairs), f"{path.name}: a key occurs twice in one object")
+        well_formed(len(table) == len(pairs), f"{path.name}: a key occurs twice in one object")
         return table
 
     try:
         size = path.stat().st_size
-        need(size <= MAX_FILE, f"{path.name}: {size} bytes, at most {MAX_FILE} are read")
+        well_formed(size <= MAX_FILE, f"{path.name}: {size} bytes, at most {MAX_FILE} are read")
         value = json.loads(path.read_bytes().decode("utf-8"), parse_int=no_number, parse_float=no_number,
                            parse_constant=no_number, object_pairs_hook=unique)
     except OSError as error:
-        raise Rejected(f"{path.name}: cannot be read ({error.strerror})") from None
+        raise Malformed(f"{path.name}: cannot be read ({error.strerror})") from None
     except (ValueError, RecursionError):
-        raise Rejected(f"{path.name}: not a JSON file in UTF-8") from None
-    need(isinstance(value, dict), f"{path.name}: expected a JSON object at the top")
+        raise Malformed(f"{path.name}: not a JSON file in UTF-8") from None
+    well_formed(isinstance(value, dict), f"{path.name}: expected a JSON object at the top")
     try:
         canonical(value)
     except RecursionError:
-        raise Rejected(f"{path.name}: nested too deeply") from None
+        raise Malformed(f"{path.name}: nested too deeply") from None
     return value
 
 
 def field(table: dict, name: str, kind: type, where: str) -> object:
-    need(isinstance(table, dict) and name in table, f"{where}: the field '{name}' is missing")
-    need(isinstance(table[name], kind), f"{where}: the field '{name}' must be of type {kind.__name__}")
+    well_formed(isinstance(table, dict) and name in table, f"{where}: the field '{name}' is missing")
+    well_formed(isinstance(table[name], kind), f"{where}: the field '{name}' must be of type {kind.__name__}")
     return table[name]
 
 
 def read_integer(value: object, where: str) -> int:
-    need(isinstance(value, str) and _INTEGER.match(value) is not None,
+    well_formed(isinstance(value, str) and _INTEGER.match(value) is not None,
          f"{where}: expected an integer as a decimal string, found {str(value)[:40]!r}")
     try:
         return int(value)
@@ -101,18 +109,18 @@ def read_integer(value: object, where: str) -> int:
 def read_number(value: object, where: str) -> fmpq:
     """A rational pair in lowest terms, a decimal integer string, or a C99 hex float."""
     if isinstance(value, list):
-        need(len(value) == 2 and all(isinstance(part, str) and _INTEGER.match(part) is not None for part in value),
+        well_formed(len(value) == 2 and all(isinstance(part, str) and _INTEGER.match(part) is not None for part in value),
              f"{where}: expected a rational as [numerator, denominator] in decimal strings")
         top, bottom = fmpz(value[0]), fmpz(value[1])
-        need(bool(bottom > 0), f"{where}: a denominator must be positive")
+        well_formed(bool(bottom > 0), f"{where}: a denominator must be positive")
         number = fmpq(top, bottom)
-        need(bool(number.q == bottom), f"{where}: a rational must be in lowest terms")
+        well_formed(bool(number.q == bottom), f"{where}: a rational must be in lowest terms")
         return number
-    need(isinstance(value, str), f"{where}: expected a number as text")
+    well_formed(isinstance(value, str), f"{where}: expected a number as text")
     if _FLOAT.match(value):
         top, bottom = float.fromhex(value).as_integer_ratio()
         return fmpq(top, bottom)
-    need(_INTEGER.match(value) is not None, f"{where}: {value[:40]!r} is not a number in the certificate format")
+    well_formed(_INTEGER.match(value) is not None, f"{where}: {value[:40]!r} is not a number in the certificate format")
     return fmpq(fmpz(value))
 
 
@@ -134,23 +142,23 @@ class Cloud:
 
     def __init__(self, table: dict, directory: Path, where: str):
         self.sha = field(table, "sidecar", str, where)
-        need(_SHA.match(self.sha) is not None, f"{where}: a sidecar is named by 64 hex digits")
+        well_formed(_SHA.match(self.sha) is not None, f"{where}: a sidecar is named by 64 hex digits")
         dtype = field(table, "dtype", str, where)
-        need(dtype in _SIDECAR_DTYPES, f"{where}: dtype must be one of {sorted(_SIDECAR_DTYPES)}")
+        well_formed(dtype in _SIDECAR_DTYPES, f"{where}: dtype must be one of {sorted(_SIDECAR_DTYPES)}")
         self.code, self.width = _SIDECAR_DTYPES[dtype]
         shape = [read_integer(item, where) for item in field(table, "shape", list, where)]
-        need(len(shape) == 2 and min(shape) > 0, f"{where}: shape must be two positive integers")
+        well_formed(len(shape) == 2 and min(shape) > 0, f"{where}: shape must be two positive integers")
         self.rows, self.columns = shape
         self.path = directory / f"{self.sha}.bin"
         expected = self.rows * self.columns * self.width
-        need(expected <= MAX_SIDECAR, f"{where}: the sidecar would be larger than {MAX_SIDECAR} bytes")
-        need(self.path.is_file() and self.path.stat().st_size == expected,
+        well_formed(expected <= MAX_SIDECAR, f"{where}: the sidecar would be larger than {MAX_SIDECAR} bytes")
+        well_formed(self.path.is_file() and self.path.stat().st_size == expected,
              f"{where}: the sidecar {self.sha[:12]}….bin is missing or not {expected} bytes long")
         running = hashlib.sha256()
         with self.path.open("rb") as stream:
             while block := stream.read(2**20):
                 running.update(block)
-        need(running.hexdigest() == self.sha, f"{where}: the sidecar's content does not match its name")
+        well_formed(running.hexdigest() == self.sha, f"{where}: the sidecar's content does not match its name")
 
     def blocks(self, indices: list[int] | None = None, size: int = 1024):
         """Yield lists of float rows: all of them in order, or those with the given indices."""
@@ -164,13 +172,13 @@ class Cloud:
                 yield [struct.unpack(f"<{self.columns}{self.code}", row) for row in raw]
 
     def exact_row(self, index: int) -> list[fmpq]:
-        need(0 <= index < self.rows, f"row {index} is outside the cloud")
+        well_formed(0 <= index < self.rows, f"row {index} is outside the cloud")
         row = next(self.blocks([index]))[0]
         return [fmpq(*exact_ratio(value)) for value in row]
 
 
 def exact_ratio(value: float) -> tuple[int, int]:
-    need(value - value == 0.0, "the sidecar holds nan or inf")
+    well_formed(value - value == 0.0, "the sidecar holds nan or inf")
     return value.as_integer_ratio()
 
 
@@ -180,19 +188,19 @@ def read_value(value: object, kind: str, directory: Path, where: str) -> object:
     def listed(node: object, depth: int) -> object:
         if depth == 0:
             return read_number(node, where)
-        need(isinstance(node, list), f"{where}: expected a list, found {type(node).__name__}")
+        well_formed(isinstance(node, list), f"{where}: expected a list, found {type(node).__name__}")
         return [listed(child, depth - 1) for child in node]
 
     def same_lengths(rows: list, what: str) -> None:
-        need(len({len(row) for row in rows}) <= 1, f"{where}: all rows of {what} must have one length")
+        well_formed(len({len(row) for row in rows}) <= 1, f"{where}: all rows of {what} must have one length")
 
     if kind == "integer":
         return read_integer(value, where)
     if kind == "set":
-        need(isinstance(value, list), f"{where}: an index set is a list")
+        well_formed(isinstance(value, list), f"{where}: an index set is a list")
         return [read_integer(item, where) for item in value]
     if kind == "pairs":
-        need(isinstance(value, list) and all(isinstance(item, list) and len(item) == 2 for item in value),
+        well_formed(isinstance(value, list) and all(isinstance(item, list) and len(item) == 2 for item in value),
              f"{where}: a set of pairs is a list of two-element lists")
         return [[read_integer(end, where) for end in item] for item in value]
     if kind == "scalar":
@@ -208,6 +216,6 @@ def read_value(value: object, kind: str, directory: Path, where: str) -> object:
         for matrix in matrices:
             same_lengths(matrix, "a matrix")
         return matrices
-    need(kind == "cloud", f"{where}: unknown variable type {kind!r}")
-    need(isinstance(value, dict), f"{where}: a cloud is given by its sidecar")
+    well_formed(kind == "cloud", f"{where}: unknown variable type {kind!r}")
+    well_formed(isinstance(value, dict), f"{where}: a cloud is given by its sidecar")
     return Cloud(value, directory, where)

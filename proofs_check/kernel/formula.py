@@ -3,21 +3,23 @@
 Scalars are rationals; `exp`, `log`, `sqrt`, `cos`, `sin`, `pi` give balls that contain the true value.  A comparison
 of balls that overlap is *undecided* and rejects the certificate; it is never guessed.  Lists are vectors, lists of
 lists matrices; `+ - * /` act entry by entry, `@` multiplies, `sum(... for i in Q)` and `all(...)` range over
-index sets.  Nothing is searched for: the two predicates about existence, `separable` and `norm_at_most`, read what
-proves them from the certificate's witnesses.
+index sets.  Nothing is searched for: the predicates about hulls and norms read what proves them from the
+certificate's witnesses.
 """
 
 from __future__ import annotations
 
 import ast
 import operator
+from importlib import import_module
 
-from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz
+from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, nmod_mat
 
-from proofs_check.kernel.encoding import Cloud, Rejected, need
+from proofs_check.kernel.encoding import Cloud, Rejected, exact_ratio, need
 
 MAX_STEPS = 20_000_000
 MAX_POWER = 4096
+PRIME = 2**61 - 1
 PRECISIONS = (128, 512, 2048)
 _SIGNS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
 _RELATIONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
@@ -384,14 +386,28 @@ def _rank(evaluator: Evaluator, matrix: list) -> int:
     return 0 if not matrix else int(flint_matrix(matrix, False).rank())
 
 
-def _separable(evaluator: Evaluator, rows: object, key: str) -> bool:
-    from proofs_check.kernel.separation import separable  # the two files need each other's types
-    return separable(evaluator, rows, key)
+def _independent(evaluator: Evaluator, rows: object) -> bool:
+    """Linear independence as a family; for a cloud, full rank modulo a prime proves it."""
+    if not isinstance(rows, Cloud):
+        return len(rows) == 0 or _rank(evaluator, rows) == len(rows)
+    if rows.rows > rows.columns:
+        return False
+    integers = []
+    for block in rows.blocks():
+        for row in block:
+            ratios = [exact_ratio(value) for value in row]
+            scale = max(bottom for _, bottom in ratios)
+            integers += [top * (scale // bottom) % PRIME for top, bottom in ratios]
+    if nmod_mat(rows.rows, rows.columns, integers, PRIME).rank() < rows.rows:
+        raise Undecided("the rows look dependent, which a rank modulo a prime cannot prove")
+    return True
 
 
-def _norm_at_most(evaluator: Evaluator, matrix: list, exponent: object, bound: object, key: str) -> bool:
-    from proofs_check.kernel.norms import norm_at_most
-    return norm_at_most(evaluator, matrix, exponent, bound, key)
+def _imported(module: str, name: str):
+    """A predicate of another file, which needs this file's types and so can only be imported when it is used."""
+    def call(evaluator: Evaluator, *arguments: object) -> bool:
+        return getattr(import_module(f"proofs_check.kernel.{module}"), name)(evaluator, *arguments)
+    return call
 
 
 FUNCTIONS = {
@@ -418,8 +434,11 @@ FUNCTIONS = {
     "rank": _rank,
     "psd": _psd,
     "sign": _sign,
-    "separable": _separable,
-    "norm_at_most": _norm_at_most,
+    "independent": _independent,
+    "separable": _imported("separation", "separable"),
+    "hull_distance_at_least": _imported("separation", "distance_at_least"),
+    "hull_distance_at_most": _imported("separation", "distance_at_most"),
+    "norm_at_most": _imported("norms", "norm_at_most"),
     "implies": None,
     "iff": None,
 }

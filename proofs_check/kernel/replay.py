@@ -21,7 +21,8 @@ from pathlib import Path
 
 from flint import arb, fmpq
 
-from proofs_check.kernel.encoding import Rejected, digest, field, need, read_integer, read_json, read_number, read_value
+from proofs_check.kernel.encoding import (Rejected, digest, field, need, read_integer, read_json, read_number,
+                                          read_value, well_formed)
 from proofs_check.kernel.formal import check_formal
 from proofs_check.kernel.formula import compare, decide
 from proofs_check.kernel.symbolic import Domain, check_cover, check_derivation
@@ -61,13 +62,13 @@ class Replayed:
 
 def replay(claim: dict, certificate: dict, directory: Path) -> Replayed:
     """Check one certificate against its claim; raises `Rejected` with the reason."""
-    need(field(claim, "schema", str, "claim") == CLAIM_SCHEMA, f"claim schema must be {CLAIM_SCHEMA}")
-    need(field(certificate, "schema", str, "certificate") == CERTIFICATE_SCHEMA,
-         f"certificate schema must be {CERTIFICATE_SCHEMA}")
+    well_formed(field(claim, "schema", str, "claim") == CLAIM_SCHEMA, f"claim schema must be {CLAIM_SCHEMA}")
+    well_formed(field(certificate, "schema", str, "certificate") == CERTIFICATE_SCHEMA,
+                f"certificate schema must be {CERTIFICATE_SCHEMA}")
     claim_digest = digest(claim)
-    need(field(certificate, "claim_digest", str, "certificate") == claim_digest,
-         "the certificate was made for another claim (digests differ)")
-    need(field(certificate, "claim", str, "certificate") == field(claim, "id", str, "claim"), "the claim ids differ")
+    well_formed(field(certificate, "claim_digest", str, "certificate") == claim_digest,
+                "the certificate was made for another claim (digests differ)")
+    well_formed(field(certificate, "claim", str, "certificate") == field(claim, "id", str, "claim"), "the claim ids differ")
     target, role = field(certificate, "target", str, "certificate"), field(certificate, "role", str, "certificate")
     subject, kind = field(certificate, "subject", str, "certificate"), field(certificate, "kind", str, "certificate")
     body = field(certificate, "body", dict, "certificate")
@@ -200,13 +201,14 @@ _EVIDENCE = {"derivation": _derivation, "cover": _cover, "formal": _formal, "sam
              "search": _search, "float": _float}
 
 
-def replay_directory(directory: Path) -> tuple[list[tuple[str, Replayed]], list[tuple[str, str]]]:
-    """Replay every ``cert-*.json`` beside a ``claim.json``; returns (accepted, rejected with reasons)."""
+def replay_files(directory: Path, names: list[str] | None = None) -> tuple[
+        list[tuple[str, Replayed]], list[tuple[str, Rejected]]]:
+    """Replay the named certificates, or every ``cert-*.json``, beside a ``claim.json``: (accepted, rejected)."""
     claim = read_json(directory / "claim.json")
     accepted, rejected = [], []
-    for path in sorted(directory.glob("cert-*.json")):
+    for name in sorted(path.name for path in directory.glob("cert-*.json")) if names is None else names:
         try:
-            accepted.append((path.name, replay(claim, read_json(path), directory)))
+            accepted.append((name, replay(claim, read_json(directory / name), directory)))
         except Rejected as reason:
-            rejected.append((path.name, str(reason)))
+            rejected.append((name, reason))
     return accepted, rejected

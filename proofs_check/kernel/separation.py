@@ -1,50 +1,36 @@
-"""Gordan's alternative on given rows: a strictly separating normal, or convex weights of zero.
+"""Hulls of given rows: Gordan's alternative, and two-sided bounds on the distance from zero.
 
 Exactly one of the two exists for a finite set of rows, so either witness decides `separable(rows, key)`:
 
 * ``{"normal": u}``: <u, row> > 0 for every row, so zero is not in the convex hull: True;
-* ``{"weights": [[index, weight], ...]}``: positive rationals summing to one with combination exactly zero: False;
+* ``{"weights": [[index, weight], ...]}``: positive rationals whose combination is exactly zero: False;
 * ``{"basis": [indices]}``: d+1 rows whose d+1 equations "combination zero, sum one" have a unique solution with all
   weights positive, shown by a ball solve of the exact system (grade `enclosed`): False.
 """
 
 from __future__ import annotations
 
-from math import gcd
+from math import lcm
 
-from flint import arb, arb_mat, ctx, fmpq, fmpz_mat
+from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz_mat
 
 from proofs_check.kernel.encoding import Cloud, exact_ratio, field, need, read_integer, read_number
-from proofs_check.kernel.formula import Evaluator, Shifted, is_number
+from proofs_check.kernel.formula import Evaluator, Shifted, compare, is_number
 
 BASIS_PRECISION = 192
 
 
 def separable(evaluator: Evaluator, rows: object, key: str) -> bool:
-    need(isinstance(key, str) and key in evaluator.witnesses, f"the certificate has no witness '{key}'")
-    witness = evaluator.witnesses[key]
-    need(isinstance(witness, dict) and len(witness) == 1, f"witness '{key}' must hold exactly one alternative")
+    witness = find_witness(evaluator, key, ("normal", "weights", "basis"))
     count, width = dimensions(rows)
     if "normal" in witness:
-        normal = [read_number(item, key) for item in field(witness, "normal", list, key)]
-        need(len(normal) == width, f"witness '{key}': the normal has another length than the rows")
-        need(positive_on_all(rows, normal), f"witness '{key}': the normal is not positive on every row")
+        need(margin_at_least(rows, read_normal(witness, width, key), fmpq(0), True),
+             f"witness '{key}': the normal is not positive on every row")
         return True
     if "weights" in witness:
-        weights = {}
-        for item in field(witness, "weights", list, key):
-            need(isinstance(item, list) and len(item) == 2, f"witness '{key}': weights are [index, number] pairs")
-            index = read_integer(item[0], key)
-            need(0 <= index < count and index not in weights, f"witness '{key}': index {index} repeated or out of range")
-            weights[index] = read_number(item[1], key)
-        need(all(bool(weight > 0) for weight in weights.values()) and bool(sum(weights.values(), fmpq(0)) == 1),
-             f"witness '{key}': weights must be positive and sum to one")
-        combination = [fmpq(0)] * width
-        for index, weight in weights.items():
-            combination = [total + weight * entry for total, entry in zip(combination, row_of(rows, index))]
+        combination = combine(rows, witness, count, width, key)
         need(all(bool(entry == 0) for entry in combination), f"witness '{key}': the weights do not combine to zero")
         return False
-    need("basis" in witness, f"witness '{key}' must be a normal, weights or a basis")
     basis = [read_integer(item, key) for item in field(witness, "basis", list, key)]
     need(len(basis) == width + 1 == len(set(basis)) and all(0 <= index < count for index in basis),
          f"witness '{key}': a basis is {width + 1} different row numbers")
@@ -52,6 +38,55 @@ def separable(evaluator: Evaluator, rows: object, key: str) -> bool:
     need(positive_solution([row_of(rows, index) for index in basis]),
          f"witness '{key}': the basis does not enclose zero with positive weights")
     return False
+
+
+def distance_at_least(evaluator: Evaluator, rows: object, bound: object, key: str) -> bool:
+    """dist(0, conv rows) >= bound, shown by a normal: <u, row> >= bound·‖u‖ for every row."""
+    witness = find_witness(evaluator, key, ("normal",))
+    normal = read_normal(witness, dimensions(rows)[1], key)
+    need(compare(bound, ">=", 0) and not isinstance(bound, arb), "a distance's bound is an exact nonnegative number")
+    need(margin_at_least(rows, normal, fmpq(bound), False), f"witness '{key}': the normal does not show that distance")
+    return True
+
+
+def distance_at_most(evaluator: Evaluator, rows: object, bound: object, key: str) -> bool:
+    """dist(0, conv rows) <= bound, shown by convex weights whose combination is that short."""
+    witness = find_witness(evaluator, key, ("weights",))
+    combination = combine(rows, witness, *dimensions(rows), key)
+    square = sum((entry * entry for entry in combination), fmpq(0))
+    need(compare(bound, ">=", 0) and compare(square, "<=", bound * bound),
+         f"witness '{key}': the weights do not show that distance")
+    return True
+
+
+def find_witness(evaluator: Evaluator, key: object, kinds: tuple[str, ...]) -> dict:
+    need(isinstance(key, str) and key in evaluator.witnesses, f"the certificate has no witness '{key}'")
+    witness = evaluator.witnesses[key]
+    need(isinstance(witness, dict) and len(witness) == 1 and set(witness) <= set(kinds),
+         f"witness '{key}' must be exactly one of {', '.join(kinds)}")
+    return witness
+
+
+def read_normal(witness: dict, width: int, key: str) -> list[fmpq]:
+    normal = [read_number(item, key) for item in field(witness, "normal", list, key)]
+    need(len(normal) == width, f"witness '{key}': the normal has another length than the rows")
+    return normal
+
+
+def combine(rows: object, witness: dict, count: int, width: int, key: str) -> list[fmpq]:
+    """The convex combination that positive weights (of any sum) stand for."""
+    weights: dict[int, fmpq] = {}
+    for item in field(witness, "weights", list, key):
+        need(isinstance(item, list) and len(item) == 2, f"witness '{key}': weights are [index, number] pairs")
+        index = read_integer(item[0], key)
+        need(0 <= index < count and index not in weights, f"witness '{key}': index {index} repeated or out of range")
+        weights[index] = read_number(item[1], key)
+    need(len(weights) > 0 and all(bool(weight > 0) for weight in weights.values()),
+         f"witness '{key}': weights must be positive, and at least one")
+    total = sum(weights.values(), fmpq(0))
+    support = fmpq_mat(len(weights), width, [entry for index in weights for entry in row_of(rows, index)])
+    combined = fmpq_mat(1, len(weights), [weight / total for weight in weights.values()]) * support
+    return combined.entries()
 
 
 def dimensions(rows: object) -> tuple[int, int]:
@@ -73,27 +108,29 @@ def row_of(rows: object, index: int) -> list[fmpq]:
     return rows.exact_row(index) if isinstance(rows, Cloud) else [fmpq(entry) for entry in rows[index]]
 
 
-def positive_on_all(rows: object, normal: list[fmpq]) -> bool:
-    """Exact integer arithmetic: numerators over the row's common power of two, in blocks for a cloud."""
+def margin_at_least(rows: object, normal: list[fmpq], bound: fmpq, strict: bool) -> bool:
+    """<u, row> > 0 (strict) or <u, row> >= bound·‖u‖ on every row, in exact integers, in blocks for a cloud."""
+    floor = bound * bound * sum((entry * entry for entry in normal), fmpq(0))
+
+    def enough(product: fmpq) -> bool:
+        return bool(product > 0) if strict else bool(product >= 0 and product * product >= floor)
+
     if isinstance(rows, list):
-        return all(sum((a * b for a, b in zip(row, normal)), fmpq(0)) > 0 for row in rows)
+        return all(enough(sum((a * b for a, b in zip(row, normal)), fmpq(0))) for row in rows)
     shift = fmpq(0)
     if isinstance(rows, Shifted):
         shift = sum((a * b for a, b in zip(rows.vector, normal)), fmpq(0))
         rows = rows.cloud
-    common = 1
-    for entry in normal:
-        common = common * (int(entry.q) // gcd(common, int(entry.q)))
+    common = lcm(*(int(entry.q) for entry in normal))
     column = fmpz_mat(len(normal), 1, [int(entry.p) * (common // int(entry.q)) for entry in normal])
     for block in rows.blocks():
         integers, scales = [], []
         for row in block:
             ratios = [exact_ratio(value) for value in row]
-            scale = max(bottom for _, bottom in ratios)
-            scales.append(scale)
-            integers.extend(top * (scale // bottom) for top, bottom in ratios)
+            scales.append(max(bottom for _, bottom in ratios))
+            integers.extend(top * (scales[-1] // bottom) for top, bottom in ratios)
         products = fmpz_mat(len(block), rows.columns, integers) * column
-        if not all(fmpq(products[i, 0], scale * common) > shift for i, scale in enumerate(scales)):
+        if not all(enough(fmpq(products[i, 0], scale * common) - shift) for i, scale in enumerate(scales)):
             return False
     return True
 
@@ -111,6 +148,3 @@ def positive_solution(rows: list[list[fmpq]]) -> bool:
     finally:
         ctx.prec = previous
     return all(bool(solution[i, 0] > 0) for i in range(size))
-
-
-

@@ -1,0 +1,96 @@
+"""`sinkproof check DIR|FILE`: replay certificates, in an environment that has python-flint and nothing else."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from proofs_check.kernel.encoding import Malformed, Rejected, field, read_json
+from proofs_check.kernel.replay import replay_files
+
+DESCRIPTION = """Replay certificates: exact arithmetic, no solver, no tolerance.
+DIR is the output directory of a run, its certificates/ folder, or one claim's folder; FILE is one certificate.
+Exit codes: 0 every certificate is accepted, 1 some certificate does not prove its claim, 2 bad input."""
+
+
+def claim_directories(path: Path) -> list[Path]:
+    """The folders below `path` that hold a `claim.json`."""
+    found = sorted(item.parent for item in path.rglob("claim.json"))
+    if not found:
+        raise Malformed(f"expected certificates below {path}, found no claim.json; give the output folder of "
+                        "'sinkproof verify', 'inspect' or 'cost'")
+    return found
+
+
+def uses_in_a_circle(uses: dict[str, list[str]]) -> list[str]:
+    """One circle among the `uses` of the claims, or an empty list."""
+    done: set[str] = set()
+
+    def visit(name: str, path: list[str]) -> list[str]:
+        if name in path:
+            return path[path.index(name):] + [name]
+        if name in done:
+            return []
+        for other in uses.get(name, []):
+            if circle := visit(other, path + [name]):
+                return circle
+        done.add(name)
+        return []
+
+    for name in uses:
+        if circle := visit(name, []):
+            return circle
+    return []
+
+
+def check(path: Path) -> tuple[list[dict], bool]:
+    """(a row per certificate, is any file malformed); raises `Malformed` when there is nothing to check."""
+    if not path.exists():
+        raise Malformed(f"expected a folder or a certificate file, found nothing at {path}; check the path")
+    targets = [(path.parent, [path.name])] if path.is_file() else [(item, None) for item in claim_directories(path)]
+    rows, malformed, uses = [], False, {}
+    for directory, names in targets:
+        claim = read_json(directory / "claim.json")
+        name = field(claim, "id", str, "claim.json")
+        uses[name] = field(claim, "uses", list, "claim.json")
+        accepted, rejected = replay_files(directory, names)
+        if not accepted and not rejected:
+            raise Malformed(f"{name}: expected certificates beside claim.json, found none")
+        rows += [{"claim": name, "certificate": file, "accepted": True, "target": record.target, "role": record.role,
+                  "subject": record.subject, "kind": record.kind, "outcome": record.outcome, "grade": record.grade,
+                  "scope": record.scope, "claim_digest": record.claim_digest} for file, record in accepted]
+        rows += [{"claim": name, "certificate": file, "accepted": False, "reason": str(reason)}
+                 for file, reason in rejected]
+        malformed = malformed or any(isinstance(reason, Malformed) for _, reason in rejected)
+    if circle := uses_in_a_circle(uses):
+        raise Malformed(f"the claims use each other in a circle: {' -> '.join(circle)}")
+    return rows, malformed
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="sinkproof check", description=DESCRIPTION,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter,
+                                     epilog="example: sinkproof check sinkproof-out/certificates/E2")
+    parser.add_argument("path", type=Path, metavar="DIR|FILE", help="what to replay")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    options = parser.parse_args(arguments)
+    try:
+        rows, malformed = check(options.path)
+    except Rejected as reason:
+        print(f"sinkproof check: {reason}", file=sys.stderr)
+        return 2
+    refused = [row for row in rows if not row["accepted"]]
+    if options.json:
+        print(json.dumps({"schema": "sinkproof/check/1", "certificates": rows,
+                          "accepted": len(rows) - len(refused), "rejected": len(refused)}, indent=1))
+    else:
+        for row in rows:
+            if row["accepted"]:
+                what = f"{row['role']} {row['subject']}".strip()
+                print(f"accepted  {row['claim']:4} {row['target']}: {what}: {row['outcome']}, {row['grade']}, {row['scope']}")
+        print(f"{len(rows) - len(refused)} certificates accepted, {len(refused)} rejected")
+    for row in refused:
+        print(f"sinkproof check: {row['claim']}/{row['certificate']}: {row['reason']}", file=sys.stderr)
+    return 2 if malformed else 1 if refused else 0
