@@ -140,12 +140,12 @@ class Reader:
         facts = [strict for expression, strict in self.known if expression == value]
         if facts:
             return value, any(facts)
-        node = ast.parse(text, mode="eval").body
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and ast.literal_eval(node.right) % 2 == 0:
-            return value, False
         numerator, denominator = self.sign(value.numer), self.sign(value.denom)
         if numerator[0] * denominator[0] == 1 and denominator[1]:
             return value, numerator[1]
+        node = ast.parse(text, mode="eval").body
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and ast.literal_eval(node.right) % 2 == 0:
+            return value, False
         raise NotProved(f"the factor {text} is not known to be nonnegative")
 
     def check(self, lemma: Lemma) -> None:
