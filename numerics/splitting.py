@@ -9,6 +9,8 @@ projection on the graph {(M, alpha logits(M))} is exact and costs four products,
 independent unit tokens it needs about a hundred iterations at T = 32 and at T = 256. No dim^2 x constraints
 array is ever formed: the constraint rows act on (rows, keys) logits, their duals are Laplacians there.
 
+Anderson extrapolation, safeguarded, cures the slow tail on clouds with many tokens in few dimensions.
+
 At p = 2 the objective is ½||M||_F^2 instead, which the projection absorbs: no singular values at all.
 """
 
@@ -21,6 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from numerics.anderson import Anderson
 from numerics.constraints import Constraints
 from numerics.row_projections import project_margin_rows, project_mass_rows
 from numerics.schatten import dual_exponent, prox_nuclear, prox_schatten, schatten_norm
@@ -61,6 +64,18 @@ def split(
     return _Splitting(constraints, span, p).run(tolerance, max_iterations, time_limit, patience)
 
 
+@dataclass(frozen=True, eq=False)
+class _Step:
+    """One evaluation of the iteration: the point on the graph, its two proximal points, and their distance."""
+
+    core: Float[np.ndarray, "rq rk"]
+    logits: Float[np.ndarray, "row key"]
+    shrunk: Float[np.ndarray, "rq rk"]
+    wanted: Float[np.ndarray, "row key"]
+    rows: Float[np.ndarray, "row key"]
+    residual: Float[np.ndarray, " state"]
+
+
 class _Splitting:
     def __init__(self, constraints: Constraints, span: Span, p: float) -> None:
         self.constraints, self.span, self.p = constraints, span, p
@@ -79,36 +94,54 @@ class _Splitting:
 
     def run(self, tolerance: float, max_iterations: int, time_limit: float, patience: int) -> SplittingRun:
         start = time.monotonic()
-        shape = (self.constraints.num_rows, len(self.constraints.keys))
-        core, logits = np.zeros(self.gains.shape), np.zeros(shape)
-        u, v = np.zeros_like(core), np.zeros_like(logits)
+        memory = Anderson()
+        state = np.zeros(self.gains.size + self.constraints.competitors.size)
+        step = self._evaluate(state)
         check, iteration = _FIRST_CHECK, 0
         while iteration < max_iterations:
             iteration += 1
-            shrunk = core if self.p == 2.0 else self._prox(core - u)
-            wanted = logits - v
-            rows = self._project(wanted)
             if iteration >= check:
                 check = iteration + max(_FIRST_CHECK, iteration // _CHECK_GROWTH)
-                self._try_dual(np.where(self.constraints.competitors, np.maximum(wanted - rows, 0.0), 0.0))
-                self._try_core(shrunk)
+                self._try_dual(np.where(self.constraints.competitors, np.maximum(step.wanted - step.rows, 0.0), 0.0))
+                self._try_core(step.shrunk)
                 if self.upper - self.lower <= tolerance * self.upper < math.inf:
                     break
                 if time.monotonic() - start > time_limit or (iteration >= patience and self.best_core is None):
                     break
-            ahead_core = u + _RELAXATION * shrunk + (1.0 - _RELAXATION) * core
-            ahead_logits = v + _RELAXATION * rows + (1.0 - _RELAXATION) * logits
-            new_core, new_logits = self._graph_projection(ahead_core, ahead_logits)
-            if iteration < _LAST_BALANCE and iteration % _FIRST_CHECK == 0:
-                factor = self._balance(shrunk, rows, core, logits, new_core, new_logits, u, v)
-            else:
-                factor = 1.0
-            u, v = (ahead_core - new_core) / factor, (ahead_logits - new_logits) / factor
-            self.penalty *= factor
-            core, logits = new_core, new_logits
+                if iteration < _LAST_BALANCE:
+                    factor = self._balance(step, state)
+                    if factor != 1.0:  # the distance to the graph is a dual scaled by the penalty: keep the dual
+                        on_graph = np.concatenate([step.core.ravel(), step.logits.ravel()])
+                        state = on_graph + (state - on_graph) / factor
+                        self.penalty *= factor
+                        memory.reset()
+                        step = self._evaluate(state)
+            image = state + _RELAXATION * step.residual
+            proposal = memory.propose(step.residual, image)
+            if proposal is not None:
+                iteration += 1
+                trial = self._evaluate(proposal)
+                if np.linalg.norm(trial.residual) <= np.linalg.norm(step.residual):
+                    state, step = proposal, trial
+                    continue
+                memory.reset()
+            state = image
+            step = self._evaluate(state)
         return SplittingRun(
             self.best_core, self.best_dual, self.lower, self.upper, iteration, time.monotonic() - start
         )
+
+    def _evaluate(self, state: Float[np.ndarray, " state"]) -> _Step:
+        """Project on the graph, reflect, apply both proximal maps: residual zero at a solution."""
+        size = self.gains.size
+        given_core = state[:size].reshape(self.gains.shape)
+        given_logits = state[size:].reshape(self.constraints.competitors.shape)
+        core, logits = self._graph_projection(given_core, given_logits)
+        shrunk = core if self.p == 2.0 else self._prox(2.0 * core - given_core)
+        wanted = 2.0 * logits - given_logits
+        rows = self._project(wanted)
+        residual = np.concatenate([(shrunk - core).ravel(), (rows - logits).ravel()])
+        return _Step(core, logits, shrunk, wanted, rows, residual)
 
     def _prox(self, core: Float[np.ndarray, "rq rk"]) -> Float[np.ndarray, "rq rk"]:
         step = 1.0 / self.penalty
@@ -131,13 +164,21 @@ class _Splitting:
             new = (core + gains * inner) / (1.0 + gains**2)
         return new, (span.query_rows @ (gains * new)) @ span.key_rows.T
 
-    def _balance(self, shrunk, rows, core, logits, new_core, new_logits, u, v) -> float:
-        """Factor on the penalty that brings relative primal and dual residuals together, at most 2 either way."""
-        primal = math.hypot(np.linalg.norm(shrunk - core), np.linalg.norm(rows - logits))
-        dual = math.hypot(np.linalg.norm(new_core - core), np.linalg.norm(new_logits - logits))
-        primal_size = math.hypot(np.linalg.norm(core), np.linalg.norm(logits))
-        dual_size = math.hypot(np.linalg.norm(u), np.linalg.norm(v))
-        if not (primal > 0.0 and dual > 0.0 and primal_size > 0.0 and dual_size > 0.0):
+    def _balance(self, step: _Step, state: Float[np.ndarray, " state"]) -> float:
+        """Factor on the penalty that brings relative primal and dual residuals together, at most 2 either way.
+
+        Primal: how far the two proximal points are from the graph. Dual: how far the graph point moves.
+        """
+        size = self.gains.size
+        image = state + _RELAXATION * step.residual
+        new_core, new_logits = self._graph_projection(
+            image[:size].reshape(self.gains.shape), image[size:].reshape(step.logits.shape)
+        )
+        on_graph = np.concatenate([step.core.ravel(), step.logits.ravel()])
+        moved = np.concatenate([new_core.ravel(), new_logits.ravel()]) - on_graph
+        primal, primal_size = np.linalg.norm(step.residual), np.linalg.norm(on_graph)
+        dual, dual_size = np.linalg.norm(moved), np.linalg.norm(state - on_graph)
+        if not min(primal, dual, primal_size, dual_size) > 0.0:
             return 1.0
         ratio = math.sqrt((primal / primal_size) / (dual / dual_size))
         return float(np.clip(ratio, 0.5, 2.0)) if not 0.7 < ratio < 1.4 else 1.0
