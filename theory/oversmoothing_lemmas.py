@@ -24,7 +24,8 @@ MEAN_ENERGY = {"mean_energy": "rho*g + (1 - rho)*total/T"}
 
 # total = tr(R(1+V)ᵀM(1+V)) is an energy (oversmoothing_moments.drift_is_an_energy_difference)
 ENERGY = {"energy": "total >= 0"}
-# both summands are nonnegative, so this excludes (ρg, D) = (0, −t0) and nothing else
+# both summands are nonnegative in every model, so this excludes (ρg, D) = (0, −t0) and nothing else; where it is
+# assumed, `energy` itself is not needed
 NONDEGENERATE = {"nondegenerate": "rho*g + total > 0"}
 
 Terms = tuple[tuple[str, tuple[str, ...]], ...]

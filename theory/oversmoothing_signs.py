@@ -35,7 +35,7 @@ def uniform_against_diagonal() -> Derivation:
         difference_factor_positive("uniform", "diagonal"),
         *conclusions,
     )
-    return Derivation(MODEL, DRIFT | MEAN_ENERGY | uniform() | diagonal(), ENERGY | NONDEGENERATE, lemmas,
+    return Derivation(MODEL, DRIFT | MEAN_ENERGY | uniform() | diagonal(), NONDEGENERATE, lemmas,
                       tuple(lemma.formula for lemma in conclusions))
 
 
@@ -62,7 +62,7 @@ def _along_mix(parameters: tuple[Parameter, ...], t: str, s: str, extra: dict[st
               difference_factor_positive("at_t", "at_s"))
     return Derivation(
         parameters, extra | DRIFT | MEAN_ENERGY | mixed("at_t", t) | mixed("at_s", s),
-        ENERGY | NONDEGENERATE | _residual_energy("t", t) | _residual_energy("s", s),
+        NONDEGENERATE | _residual_energy("t", t) | _residual_energy("s", s),
         (*shared, *lemmas, *conclusions), tuple(lemma.formula for lemma in conclusions))
 
 
