@@ -52,16 +52,18 @@ def gordan_witness(rows: Iterable[Iterable[object]]) -> tuple[bool, dict[str, ob
     return False, {"weights": {index: weight / total for index, weight in sorted(weights.items())}}
 
 
-def cloud_witness(points: np.ndarray, shift: np.ndarray | None = None) -> tuple[bool | None, dict[str, object]]:
+def cloud_witness(points: np.ndarray, shift: np.ndarray | None = None,
+                  found: MinNormPoint | None = None) -> tuple[bool | None, dict[str, object]]:
     """The same for the rows of a large float array, each less ``shift`` (dim,) if given, without copying it whole.
 
     Returns ``(True, {"normal": floats})``, certified by a float product bound that includes its own rounding;
     ``(False, {"basis": indices})`` for zero inside a simplex of dim+1 rows, which the kernel shows by a ball solve;
     ``(False, {"weights": ...})``, exact, when zero lies on a lower face; or ``(None, {})`` when floats cannot tell and
     the cloud is too large for rational arithmetic.  Raises ValueError as `numerics.hull.min_norm_point` does.
-    theory.md G1, E2.
+    `found` is the solver's answer where the caller has it already.  theory.md G1, E2.
     """
-    found = min_norm_point(points) if shift is None else distance_to_hull(np.asarray(shift), points)
+    if found is None:
+        found = min_norm_point(points) if shift is None else distance_to_hull(np.asarray(shift), points)
     if found.status == "separated":
         return True, {"normal": [float(entry) for entry in found.normal]}
     if found.status == "contains_zero" and found.stable:
@@ -206,7 +208,8 @@ def _fraction(value: object) -> Fraction:
     if isinstance(value, (fmpq, fmpz)):
         return Fraction(int(value.p), int(value.q)) if isinstance(value, fmpq) else Fraction(int(value))
     try:
-        return Fraction(value.item() if hasattr(value, "item") else value)
+        number = Fraction(value.item() if hasattr(value, "item") else value)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(f"expected finite real numbers in the rows, got {value!r}; pass ints, Fractions or finite "
                          "floats") from None
+    return Fraction(int(number.numerator), int(number.denominator))  # a Fraction may hold numpy integers
