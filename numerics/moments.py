@@ -1,0 +1,259 @@
+"""Exact second moments after one attention step, and the cosine curves they predict (theory.md O1, O3-O5, O8).
+
+Model: x_i = sqrt(d)(sqrt(rho) u + sqrt(1-rho) z_i), |u|=1, z_i mean zero, pairwise uncorrelated, one covariance R
+of trace 1; y_i = x_i + sum_j a_ij V x_j with A fixed, rows summing to 1. With M = C Gamma^2 C (C = I for RMSNorm,
+I - 11^T/d for LayerNorm, Gamma the gain after the norm) everything below is about <y_i, M y_j>/d before the norm.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Float
+
+from numerics.attention import require_row_stochastic
+
+__all__ = [
+    "DriftStatistics",
+    "HeadStatistics",
+    "depth_curve",
+    "drift_statistics",
+    "head_statistics",
+    "input_cosine",
+    "mean_off_diagonal",
+    "mix_curve",
+    "mix_maximum",
+    "moment_cosines",
+    "o1_gram",
+    "o1_gram_heads",
+    "o1_gram_of",
+    "require_rho",
+]
+
+Norm = Literal["rms", "layer"]
+
+
+@dataclass(frozen=True)
+class DriftStatistics:
+    """The five statistics of (V, R, u, norm, gain) that decide O1-O9, and the drift D = 2 tau + phi >= -t0."""
+
+    t0: float
+    g0: float
+    g: float
+    tau: float
+    phi: float
+    drift: float
+
+
+@dataclass(frozen=True)
+class HeadStatistics:
+    """The same for several heads: tau_h and phi_hk = tr(R V_h^T M V_k), with g for the sum of the heads (O1m)."""
+
+    t0: float
+    g0: float
+    g: float
+    tau: Float[np.ndarray, " head"]
+    phi: Float[np.ndarray, "head head"]
+
+
+def drift_statistics(
+    w_vo: Float[np.ndarray, "dim dim"],
+    covariance: Float[np.ndarray, "dim dim"] | None = None,
+    direction: Float[np.ndarray, " dim"] | None = None,
+    norm: Norm = "rms",
+    gain: Float[np.ndarray, " dim"] | None = None,
+) -> DriftStatistics:
+    """t0 = tr RM, g0 = u^T M u, g = u^T(I+V)^T M (I+V)u, tau = tr R(MV+V^T M)/2, phi = tr R V^T M V, D = 2 tau + phi.
+
+    Args: ``w_vo`` (d, d) is V; ``covariance`` (d, d) is R with trace 1 (None: I/d); ``direction`` (d,) is u, unit
+    (None: g0 and g are means over a uniformly random u, tr M/d and tr (I+V)^T M (I+V)/d); ``norm`` and ``gain``
+    give M. Raises ValueError on wrong shapes, a trace off 1 or a direction off the sphere. theory.md O1.
+    """
+    heads = head_statistics(_matrix(w_vo, "w_vo", 2)[None], covariance, direction, norm, gain)
+    tau, phi = float(heads.tau[0]), float(heads.phi[0, 0])
+    return DriftStatistics(heads.t0, heads.g0, heads.g, tau, phi, 2 * tau + phi)
+
+
+def head_statistics(
+    w_vo: Float[np.ndarray, "head dim dim"],
+    covariance: Float[np.ndarray, "dim dim"] | None = None,
+    direction: Float[np.ndarray, " dim"] | None = None,
+    norm: Norm = "rms",
+    gain: Float[np.ndarray, " dim"] | None = None,
+) -> HeadStatistics:
+    """The statistics of O1m for heads V_h given as ``w_vo`` (heads, d, d); other arguments as `drift_statistics`."""
+    values = _matrix(w_vo, "w_vo", 3)
+    dim = values.shape[-1]
+    r = np.eye(dim) / dim if covariance is None else _covariance(covariance, dim)
+    form = _form(dim, norm, gain)
+    moved = [form @ v for v in values]
+    moved_by_r = [m @ r for m in moved]
+    phi = np.array([[np.sum(v * m) for m in moved_by_r] for v in values])
+    tau = np.array([np.sum(m * r) for m in moved])  # tr(R M V); its transpose has the same trace
+    total = np.eye(dim) + values.sum(axis=0)
+    if direction is None:
+        g0, g = np.trace(form) / dim, np.sum(total * (form @ total)) / dim
+    else:
+        u = _direction(direction, dim)
+        after = total @ u
+        g0, g = u @ form @ u, after @ form @ after
+    return HeadStatistics(float(np.sum(r * form)), float(g0), float(g), tau, phi)
+
+
+def o1_gram(
+    attention: Float[np.ndarray, "token token"], rho: float, g: float, t0: float, tau: float, phi: float
+) -> Float[np.ndarray, "token token"]:
+    """G_ij = rho g + (1-rho)[delta_ij t0 + (a_ij + a_ji) tau + (A A^T)_ij phi] (theory.md O1).
+
+    Args: ``attention`` (T, T), query axis first, rows on the simplex; the statistics of `drift_statistics`.
+    Raises ValueError if A is not row-stochastic or rho is outside [0, 1).
+    """
+    return o1_gram_heads(np.asarray(attention)[None], rho, g, t0, np.array([tau]), np.array([[phi]]))
+
+
+def o1_gram_heads(
+    attention: Float[np.ndarray, "head token token"],
+    rho: float,
+    g: float,
+    t0: float,
+    tau: Float[np.ndarray, " head"],
+    phi: Float[np.ndarray, "head head"],
+) -> Float[np.ndarray, "token token"]:
+    """O1m: rho g + (1-rho)[delta_ij t0 + sum_h (a^h_ij + a^h_ji) tau_h + sum_hk (A_h A_k^T)_ij phi_hk]."""
+    require_rho(rho)
+    a = np.stack([np.asarray(require_row_stochastic(head)) for head in attention])
+    tau, phi = np.asarray(tau, dtype=np.float64), np.asarray(phi, dtype=np.float64)
+    if a.shape[1] != a.shape[2] or tau.shape != a.shape[:1] or phi.shape != (len(a),) * 2:
+        raise ValueError(
+            f"Expected square attention (H, T, T) with tau (H,) and phi (H, H), got {a.shape}, {tau.shape} and"
+            f" {phi.shape}; give one tau and one row of phi per head."
+        )
+    linear = np.einsum("h,hij->ij", tau, a)
+    quadratic = np.einsum("hij,hlj->il", np.einsum("hk,hij->kij", phi, a), a)
+    return rho * g + (1 - rho) * (t0 * np.eye(a.shape[1]) + linear + linear.T + quadratic)
+
+
+def o1_gram_of(
+    attention: Float[np.ndarray, "token token"], rho: float, statistics: DriftStatistics
+) -> Float[np.ndarray, "token token"]:
+    """`o1_gram` with the statistics taken from their record."""
+    return o1_gram(attention, rho, statistics.g, statistics.t0, statistics.tau, statistics.phi)
+
+
+def moment_cosines(gram: Float[np.ndarray, "token token"]) -> Float[np.ndarray, "token token"]:
+    """G_ij / sqrt(G_ii G_jj), the "cos" of theory.md O3-O9; NaN where a diagonal entry is not positive."""
+    matrix = np.asarray(gram, dtype=np.float64)
+    diagonal = np.diag(matrix)
+    scale = np.sqrt(np.where(diagonal > 0, diagonal, np.nan))
+    return matrix / np.outer(scale, scale)
+
+
+def mean_off_diagonal(matrix: Float[np.ndarray, "token token"]) -> float:
+    """The mean over ordered pairs i != j; raises ValueError for fewer than two tokens."""
+    size = len(matrix)
+    if size < 2:
+        raise ValueError(f"Expected at least two tokens, got {size}; a mean over pairs needs a pair.")
+    return float((np.sum(matrix) - np.trace(matrix)) / (size * (size - 1)))
+
+
+def input_cosine(rho: float, statistics: DriftStatistics) -> float:
+    """The moment cosine before the layer, rho g0 / (rho g0 + (1-rho) t0)."""
+    require_rho(rho)
+    shared = rho * statistics.g0
+    return shared / (shared + (1 - rho) * statistics.t0)
+
+
+def mix_curve(
+    t: Float[np.ndarray, " point"], num_tokens: int, rho: float, statistics: DriftStatistics
+) -> Float[np.ndarray, " point"]:
+    """The moment cosine of any pair under A_t = (1-t) I + t 11^T/T, for an array of t in [0, 1] (theory.md O4).
+
+    Raises ValueError for t outside [0, 1], rho outside [0, 1), or fewer than two tokens.
+    """
+    require_rho(rho)
+    mix = np.atleast_1d(np.asarray(t, dtype=np.float64))
+    if not (np.all(mix >= 0) and np.all(mix <= 1)):
+        raise ValueError(f"Expected every t in [0, 1], got values in [{mix.min()}, {mix.max()}]; t=1 is uniform.")
+    if num_tokens < 2:
+        raise ValueError(f"Expected at least two tokens, got {num_tokens}; a cosine needs a pair.")
+    other = mix / num_tokens
+    own = 1 - mix + other
+    square = own**2 + (num_tokens - 1) * other**2
+    cross = 2 * own * other + (num_tokens - 2) * other**2
+    shared = rho * statistics.g
+    diag = shared + (1 - rho) * (statistics.t0 + 2 * own * statistics.tau + square * statistics.phi)
+    off = shared + (1 - rho) * (2 * other * statistics.tau + cross * statistics.phi)
+    return off / diag
+
+
+def mix_maximum(tau: float, phi: float) -> float | None:
+    """Where the cosine is largest on the mix path: t* = 1 + tau/phi clipped to [0, 1]; None if it is constant (O4)."""
+    if not phi >= 0:
+        raise ValueError(f"Expected phi >= 0, got {phi}; it is tr(R V^T M V), a mean of squares.")
+    if phi == 0:
+        return None
+    return float(min(1.0, max(0.0, 1.0 + tau / phi)))
+
+
+def depth_curve(rho: float, drift: float, layers: int, num_tokens: int | None = None) -> Float[np.ndarray, " depth"]:
+    """Uniform attention, fresh isotropic V per layer, d -> infinity: cosines of layers 0..L (theory.md O8).
+
+    The odds o = rho/(1-rho) satisfy o_L + 1/T = (1+D)^L (o_0 + 1/T); ``num_tokens`` None means T -> infinity. Under
+    diagonal attention or a null sink the cosine stays rho. Raises ValueError for rho outside [0, 1), D < -1 or L < 0.
+    """
+    require_rho(rho)
+    if not drift >= -1 or layers < 0:
+        raise ValueError(f"Expected drift >= -1 and layers >= 0, got {drift} and {layers}; drift is 2 tau + phi.")
+    share = 0.0 if num_tokens is None else 1.0 / num_tokens
+    odds = (1 + drift) ** np.arange(layers + 1) * (rho / (1 - rho) + share) - share
+    return odds / (1 + odds)
+
+
+def require_rho(rho: float) -> None:
+    if not 0 <= rho < 1:
+        raise ValueError(f"Expected rho in [0, 1), got {rho}; rho is the squared length of the tokens' common part.")
+
+
+def _matrix(w_vo: object, name: str, rank: int) -> np.ndarray:
+    values = np.asarray(w_vo, dtype=np.float64)
+    if values.ndim != rank or values.shape[-1] != values.shape[-2] or values.shape[-1] == 0:
+        wanted = "(d, d)" if rank == 2 else "(heads, d, d)"
+        raise ValueError(f"Expected {name} of shape {wanted}, got {values.shape}; V maps embeddings to embeddings.")
+    if not np.all(np.isfinite(values)):
+        raise ValueError(f"Expected finite entries in {name}, got NaN or infinity; check how it was extracted.")
+    return values
+
+
+def _form(dim: int, norm: str, gain: object) -> np.ndarray:
+    if norm not in ("rms", "layer"):
+        raise ValueError(f"Expected norm to be 'rms' or 'layer', got {norm!r}; choose one of the two.")
+    scale = np.ones(dim) if gain is None else np.asarray(gain, dtype=np.float64)
+    if scale.shape != (dim,):
+        raise ValueError(f"Expected a gain of shape ({dim},), got {scale.shape}; it has one entry per dimension.")
+    form = np.diag(scale**2)
+    if norm == "layer":
+        form = form - form.mean(axis=0, keepdims=True)
+        form = form - form.mean(axis=1, keepdims=True)
+    return form
+
+
+def _covariance(covariance: object, dim: int) -> np.ndarray:
+    r = np.asarray(covariance, dtype=np.float64)
+    if r.shape != (dim, dim) or not abs(np.trace(r) - 1) <= 1e-9 or not np.allclose(r, r.T, atol=1e-12):
+        raise ValueError(
+            f"Expected a symmetric covariance of shape ({dim}, {dim}) and trace 1, got shape {r.shape} and trace"
+            f" {np.trace(r) if r.ndim == 2 else 'undefined'}; divide it by its trace."
+        )
+    return r
+
+
+def _direction(direction: object, dim: int) -> np.ndarray:
+    u = np.asarray(direction, dtype=np.float64)
+    if u.shape != (dim,) or not abs(np.linalg.norm(u) - 1) <= 1e-9:
+        raise ValueError(
+            f"Expected a unit direction of shape ({dim},), got shape {u.shape} and norm {np.linalg.norm(u):g};"
+            " divide it by its norm."
+        )
+    return u
