@@ -11,6 +11,7 @@ import hashlib
 import json
 import re
 import struct
+from math import frexp, ldexp
 from pathlib import Path
 
 from flint import fmpq, fmpz
@@ -180,6 +181,18 @@ class Cloud:
 def exact_ratio(value: float) -> tuple[int, int]:
     well_formed(value - value == 0.0, "the sidecar holds nan or inf")
     return value.as_integer_ratio()
+
+
+def integer_row(row: tuple[float, ...]) -> tuple[list[int], int]:
+    """(integers, scale) with row = integers / scale exactly; scale is a power of two."""
+    smallest = min((abs(value) for value in row if value), default=1.0)
+    well_formed(all(value - value == 0.0 for value in row), "the sidecar holds nan or inf")
+    shift = max(0, 53 - frexp(smallest)[1])  # 2^shift·value has no bits below one, for every value of the row
+    if shift + frexp(max(map(abs, row)))[1] < 1024:
+        return [int(ldexp(value, shift)) for value in row], 1 << shift
+    ratios = [value.as_integer_ratio() for value in row]
+    scale = max(bottom for _, bottom in ratios)
+    return [top * (scale // bottom) for top, bottom in ratios], scale
 
 
 def read_value(value: object, kind: str, directory: Path, where: str) -> object:

@@ -15,7 +15,7 @@ from importlib import import_module
 
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, nmod_mat
 
-from proofs_check.kernel.encoding import Cloud, Rejected, exact_ratio, need
+from proofs_check.kernel.encoding import Cloud, Rejected, integer_row, need
 
 MAX_STEPS = 20_000_000
 MAX_POWER = 4096
@@ -395,9 +395,7 @@ def _independent(evaluator: Evaluator, rows: object) -> bool:
     integers = []
     for block in rows.blocks():
         for row in block:
-            ratios = [exact_ratio(value) for value in row]
-            scale = max(bottom for _, bottom in ratios)
-            integers += [top * (scale // bottom) % PRIME for top, bottom in ratios]
+            integers += [value % PRIME for value in integer_row(row)[0]]
     if nmod_mat(rows.rows, rows.columns, integers, PRIME).rank() < rows.rows:
         raise Undecided("the rows look dependent, which a rank modulo a prime cannot prove")
     return True

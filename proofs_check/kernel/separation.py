@@ -14,7 +14,7 @@ from math import lcm
 
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz_mat
 
-from proofs_check.kernel.encoding import Cloud, exact_ratio, field, need, read_integer, read_number
+from proofs_check.kernel.encoding import Cloud, integer_row, field, need, read_integer, read_number
 from proofs_check.kernel.formula import Evaluator, Shifted, compare, is_number
 
 BASIS_PRECISION = 192
@@ -126,9 +126,9 @@ def margin_at_least(rows: object, normal: list[fmpq], bound: fmpq, strict: bool)
     for block in rows.blocks():
         integers, scales = [], []
         for row in block:
-            ratios = [exact_ratio(value) for value in row]
-            scales.append(max(bottom for _, bottom in ratios))
-            integers.extend(top * (scales[-1] // bottom) for top, bottom in ratios)
+            numerators, scale = integer_row(row)
+            integers += numerators
+            scales.append(scale)
         products = fmpz_mat(len(block), rows.columns, integers) * column
         if not all(enough(fmpq(products[i, 0], scale * common) - shift) for i, scale in enumerate(scales)):
             return False

@@ -1,0 +1,67 @@
+"""`sinkproof`: the command line.  Errors are one sentence on standard error; exit codes are design.md's."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from proofs_check import __version__
+from proofs_check.commands.check import check
+from proofs_check.commands.claims import claims, show
+from proofs_check.commands.doctor import doctor
+from proofs_check.commands.inspect import inspect
+from proofs_check.commands.verify import verify
+
+EXIT_BAD_INPUT, EXIT_MISSING, EXIT_BROKEN, EXIT_LIMIT, EXIT_INTERRUPTED = 2, 3, 4, 5, 130
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="sinkproof")
+def sinkproof() -> None:
+    """Verify a theory of attention sinks: evidence, exact certificates, verdicts.
+
+    \b
+    Exit codes: 0 every claim reached its required headline, 1 some fell short or was refuted, 2 bad usage or input,
+    3 a required engine is missing, 4 engines disagree or something broke, 5 time or memory limit.
+    """
+
+
+for command in (verify, claims, show, check, inspect, doctor):
+    sinkproof.add_command(command)
+
+
+def main() -> int:
+    """Run the command line; no traceback reaches the user unless SINKPROOF_DEBUG is set."""
+    try:
+        result = sinkproof.main(standalone_mode=False)
+        return result if isinstance(result, int) else 0
+    except click.exceptions.Abort:
+        return _stop("interrupted; run the same command again to go on", EXIT_INTERRUPTED)
+    except KeyboardInterrupt:
+        return _stop("interrupted; run the same command again to go on", EXIT_INTERRUPTED)
+    except click.exceptions.Exit as error:
+        return error.exit_code
+    except click.ClickException as error:
+        return _stop(error.format_message(), EXIT_BAD_INPUT)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except MemoryError:
+        return _stop("out of memory; give fewer tokens or use a machine with more memory", EXIT_LIMIT)
+    except TimeoutError as error:
+        return _stop(str(error), EXIT_LIMIT)
+    except (ValueError, OSError) as error:
+        if os.environ.get("SINKPROOF_DEBUG"):
+            raise
+        return _stop(" ".join(str(error).split()), EXIT_BAD_INPUT)
+    except Exception as error:
+        if os.environ.get("SINKPROOF_DEBUG"):
+            raise
+        return _stop(f"internal error, {type(error).__name__}: {error}; set SINKPROOF_DEBUG=1 to see where", EXIT_BROKEN)
+
+
+def _stop(message: str, code: int) -> int:
+    print(f"sinkproof: {message}", file=sys.stderr)
+    return code

@@ -1,0 +1,96 @@
+"""`sinkproof claims` and `sinkproof show`: what is claimed, and one claim in full."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from proofs_check.claims import all_claims, claim_by_id
+from proofs_check.display import show_table
+from proofs_check.kernel import digest
+from proofs_check.report import claim_row
+from proofs_check.verify import Options, collect, is_fresh, selected
+
+
+@click.command(epilog="Example: sinkproof claims --family geometry")
+@click.option("--family", help="Only this family.")
+@click.option("--ledger", is_flag=True, help="One row per hypothesis: needed (with its counterexample) or not known to be.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def claims(family: str | None, ledger: bool, as_json: bool) -> int:
+    """List the claims."""
+    chosen = [claim for claim in all_claims() if family in (None, claim.family)]
+    if not chosen:
+        known = sorted({claim.family for claim in all_claims()})
+        raise ValueError(f"expected one of the families {', '.join(known)}, got '{family}'; correct the name")
+    if as_json:
+        print(json.dumps({"schema": "sinkproof/claims/1", "claims": [claim.document() | {"digest": digest(claim.document())}
+                                                                    for claim in chosen]}, indent=1, ensure_ascii=False))
+    elif ledger:
+        rows = [(claim.id, part.name, item.name, "needed" if item.counterexample else "not known to be needed",
+                 "" if item.counterexample is None else _brief(item.counterexample.values))
+                for claim in chosen for part in claim.parts for item in part.hypotheses]
+        show_table("Ledger", ("claim", "part", "hypothesis", "ledger", "counterexample without it"), rows)
+    else:
+        rows = [(claim.id, claim.family, str(len(claim.parts)), str(len(claim.variants)), ", ".join(claim.uses), claim.title)
+                for claim in chosen]
+        show_table("Claims", ("claim", "family", "parts", "variants", "uses", "title"), rows)
+    return 0
+
+
+def _brief(values: object) -> str:
+    if isinstance(values, dict):
+        return ", ".join(f"{name}={_brief(value)}" for name, value in values.items())
+    if isinstance(values, (list, tuple)):
+        return "[" + ", ".join(_brief(item) for item in values) + "]"
+    return str(values)
+
+
+@click.command(epilog="Example: sinkproof show G4")
+@click.argument("id_", metavar="ID")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("sinkproof-out"), show_default=True,
+              help="Show evidence from this run, if it is there.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def show(id_: str, out: Path, as_json: bool) -> int:
+    """Show one claim: statement, hypotheses with their ledger, variants, and the evidence of a run."""
+    claim = claim_by_id(id_)
+    row = _evidence(claim, out)
+    if as_json:
+        print(json.dumps({"schema": "sinkproof/show/1", "claim": claim.document(), "run": row}, indent=1, ensure_ascii=False))
+        return 0
+    lines = [f"{claim.id}  {claim.title}", "", claim.statement, f"Source: {claim.source}"]
+    lines += [f"Uses: {', '.join(claim.uses)}"] if claim.uses else []
+    lines += [f"Scope: {note}" for note in claim.scope_notes]
+    for part in claim.parts:
+        lines += ["", f"Part {part.name} ({part.quantifier}): {part.text}"]
+        lines += [f"  where {name} = {text}" for name, text in part.definitions.items()]
+        for item in part.hypotheses:
+            mark = f"needed: {_brief(item.counterexample.values)}" if item.counterexample else "not known to be needed"
+            lines.append(f"  hypothesis {item.name}: {item.text}   [{item.formula}]   ({mark})")
+        lines += [f"  conclusion: {text}" for text in part.conclusions]
+        lines += [f"  attained: {part.attainment}"] if part.attainment else []
+    lines += ["", "False variants:"] if claim.variants else []
+    lines += [f"  {item.part.name} ({item.operator}): {item.part.text}; refuted by {_brief(item.counterexample.values)}"
+              for item in claim.variants]
+    if row is None:
+        lines += ["", f"No evidence of this code in {out}; run: sinkproof verify {claim.id} --out {out}"]
+    else:
+        lines += ["", f"Verdict: {row['label']} ({'; '.join(row['reasons'])})"]
+        lines += [f"  {item['engine']}: {item['part']} {item['role']} {item['subject']}: {item['outcome']}, {item['grade']}, "
+                  f"{item['scope']}, {item['certificate']}" for item in row["evidence"]]
+    print("\n".join(lines))
+    return 0
+
+
+def _evidence(claim, out: Path) -> dict | None:
+    """The claim's row of a run in `out`, replayed now; None when no run of this code is there for it and what it uses."""
+    for profile in ("full", "quick"):
+        options = Options(out, profile)
+        needed = selected([claim.id], options)
+        if all(is_fresh(item, options) for item in needed):
+            results: dict = {}
+            for item in needed:
+                results[item.id] = collect(item, options, results)
+            return claim_row(results[claim.id], options)
+    return None

@@ -1,0 +1,59 @@
+"""`sinkproof verify`: gather evidence, replay certificates, print the table of verdicts, write the report."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+
+import click
+
+from proofs_check.display import Steps, show_table
+from proofs_check.report import exit_code, write_report
+from proofs_check.verify import Options, selected
+from proofs_check.verify import verify as run_verify
+
+
+@click.command(epilog="Example: sinkproof verify G1 E2 --out my-run")
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.option("--profile", type=click.Choice(["quick", "full"]), default="quick", show_default=True,
+              help="How much is sampled and searched.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("sinkproof-out"),
+              show_default=True, help="Where report and certificates go; an interrupted run goes on from there.")
+@click.option("--jobs", type=click.IntRange(1, 256), default=min(os.cpu_count() or 1, 4), help="Processes.  [default: cores, at most 4]")
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Fixes every draw.")
+@click.option("--claims", "claims_file", type=click.Path(path_type=Path), help="A Python file that defines CLAIM or CLAIMS.")
+@click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), help="Stop (exit 5) after so many seconds; resumable.")
+@click.option("--json", "as_json", is_flag=True, help="Print report.json instead of the table.")
+def verify(ids: tuple[str, ...], profile: str, out: Path, jobs: int, seed: int, claims_file: Path | None,
+           time_limit: float | None, as_json: bool) -> int:
+    """Gather evidence for the claims (all, or those named), replay it, and say what is established."""
+    options = Options(out, profile, seed, claims_file)
+    chosen = selected(ids, options)
+    start = time.monotonic()
+    with Steps(len(chosen), as_json) as steps:
+        def progress(name: str, resumed: bool) -> None:
+            steps.step(f"{name} (stored evidence)" if resumed else name)
+            if time_limit is not None and time.monotonic() - start > time_limit:
+                raise TimeoutError(f"the time limit of {time_limit:g} s is over; run the same command again to go on")
+
+        results = run_verify(ids, options, jobs, progress)
+    document = write_report(results, options)
+    if as_json:
+        print(json.dumps(document, indent=1, ensure_ascii=False))
+        return exit_code(document)
+    rows = [(row["id"], row["label"], row["grade"], row["scope"], f"{row['neighbours']['killed']}/{row['neighbours']['planted']}",
+             row["title"]) for row in document["claims"]]
+    show_table("Verdicts", ("claim", "verdict", "grade", "scope", "killed", "title"), rows, styled=1)
+    total = document["neighbours"]
+    print(f"{len(rows)} claims; false neighbours planted {total['planted']}, killed {total['killed']}; "
+          f"report in {out / 'report.md'}, certificates in {out / 'certificates'}")
+    if document["environment"].get("rocq") == "":
+        print("Rocq is not installed, so no claim rests on a formal proof in this run; 'sinkproof doctor' says what to install.")
+    for row in document["claims"]:
+        if not row["reached"] or row["outcome"] == "error" or row["neighbours"]["survivors"]:
+            survivors = row["neighbours"]["survivors"]
+            said = "; ".join(row["reasons"]) + (f"; surviving neighbours: {', '.join(survivors)}" if survivors else "")
+            click.echo(f"{row['id']}: {row['label']}, required {row['required']}: {said}", err=True)
+    return exit_code(document)

@@ -1,0 +1,64 @@
+"""Output for people: rich tables on a terminal, aligned plain text when piped, progress on standard error."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+STYLES = {"PROVED": "bold green", "PROVED ON": "green", "SUPPORTED": "yellow", "REFUTED": "bold red", "SUSPECT": "red",
+          "OPEN": "magenta", "VACUOUS": "magenta", "ERROR": "bold red"}
+
+
+def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], styled: int | None = None) -> None:
+    """Print a table; `styled` is the column whose text is a headline and coloured as such."""
+    console = Console()
+    if not console.is_terminal:
+        widths = [max(len(str(row[i])) for row in (columns, *rows)) for i in range(len(columns))]
+        for row in (columns, *rows):
+            print("  ".join(str(cell).ljust(width) for cell, width in zip(row, widths)).rstrip())
+        return
+    table = Table(title=escape(title), title_justify="left")
+    for column in columns:
+        table.add_column(column)
+    for row in rows:
+        cells = [escape(str(cell)) for cell in row]
+        if styled is not None:
+            word = str(row[styled])
+            style = next((style for key, style in sorted(STYLES.items(), reverse=True) if word.startswith(key)), "")
+            cells[styled] = f"[{style}]{cells[styled]}[/]" if style else cells[styled]
+        table.add_row(*cells)
+    console.print(table)
+
+
+class Steps:
+    """A progress bar on a terminal, a line per step elsewhere; always on standard error, silent when asked."""
+
+    def __init__(self, total: int | None, quiet: bool):
+        self.console, self.total, self.quiet, self.done = Console(stderr=True), total, quiet, 0
+        self.bar = None
+
+    def __enter__(self) -> Steps:
+        if self.console.is_terminal and not self.quiet:
+            from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+            self.bar = Progress(SpinnerColumn(), TextColumn("{task.completed} of {task.total}  {task.description}"),
+                                TimeElapsedColumn(), console=self.console, transient=True)
+            self.bar.start()
+            self.task = self.bar.add_task("", total=self.total)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+    def step(self, text: str) -> None:
+        self.done += 1
+        if self.bar is not None:
+            self.bar.update(self.task, completed=self.done, description=escape(text))
+        elif not self.quiet:
+            count = f"{self.done} of {self.total}" if self.total else str(self.done)
+            print(f"{count}: {text}", file=sys.stderr, flush=True)

@@ -1,0 +1,282 @@
+"""Which hypotheses of G, E, S and M hold on a user's embeddings, each answer with a certificate.
+
+Every check is an `exists` part of one claim about the user's arrays (stored as sidecars beside the certificates), so
+the kernel replays the answers like any other claim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from numerics.hull import MinNormPoint, distance_to_hull, min_norm_point
+from numerics.wendel import chance_in_half_space, log10_chance_in_half_space
+from proofs_check.alternative import cloud_witness
+from proofs_check.certificates import certificate, instances_body, whole_directory, write_claim, write_cloud
+from proofs_check.claim import Claim, Instance, Part
+from proofs_check.inputs import Tokens
+from proofs_check.kernel import replay_files
+
+# How far the stored bounds stay inside the solver's, so that exact arithmetic confirms them.
+SLACK = 2.0**-40
+SCOPE_NOTES = (
+    "Under RoPE a half-space is sufficient for a sink head, not necessary (G6): a failed G check does not rule a sink out.",
+    "With a query bias a sink needs only that x_s is outside the keys' hull (G1): the half-space of the queries is not needed.",
+    "V = W_VO has rank at most the head dimension, so independence of values (E1, E5, E6, S1) cannot hold for more content "
+    "tokens than that; the half-space hypotheses (E2, E3) are what applies.",
+    "The chance is Wendel's: so many isotropic points lie in a half-space with that probability; a half-space below that "
+    "level is a finding, one at a chance near 1 is automatic.",
+)
+
+
+@dataclass
+class Check:
+    """One hypothesis on the user's arrays: the answer, bounds on its margin, and the part that proves it."""
+
+    key: str  # short name of the part and of its certificate
+    hypothesis: str
+    holds: bool | None
+    margin_lower: float | None = None
+    margin_upper: float | None = None
+    margin_means: str = ""
+    chance: str | None = None
+    part: Part | None = None
+    witnesses: dict = field(default_factory=dict)
+    certificate: str = ""
+    grade: str = ""
+
+    def row(self) -> dict:
+        return {"id": self.key.split()[0]} | {name: getattr(self, name) for name in (
+            "key", "hypothesis", "holds", "margin_lower", "margin_upper", "margin_means", "chance", "certificate", "grade")}
+
+
+@dataclass(frozen=True)
+class Store:
+    """Where clouds go, and the constants that the parts refer to them by."""
+
+    directory: Path
+
+    def cloud(self, array: np.ndarray) -> dict:
+        return write_cloud(self.directory, array)
+
+
+def inspect(tokens: Tokens, values: np.ndarray | None, sink_value: np.ndarray | None, out: Path,
+            progress: Callable[[str], None] = lambda step: None) -> list[Check]:
+    """Run every check that the given arrays allow, write the certificates, replay them, and return the checks.
+
+    A check whose certificate the kernel does not accept comes back undecided (`holds` None).
+    """
+    directory = out / "certificates" / "inspect"
+    with whole_directory(directory) as filling:
+        store = Store(filling)
+        checks = list(_token_checks(tokens, store, progress))
+        if values is not None:
+            checks += _value_checks(values, sink_value, store, progress)
+        claim = Claim(id="inspect", title="Hypotheses on the user's embeddings", family="inspect",
+                      statement=f"What holds for the arrays of {Path(tokens.source).name}.",
+                      parts=tuple(check.part for check in checks if check.part is not None),
+                      scope_notes=SCOPE_NOTES, source="the user's arrays")
+        proved = [check for check in checks if check.part is not None]
+        names = write_claim(filling, claim, [
+            certificate(claim, check.part.name, "evidence", "instances", "inspect",
+                        instances_body(check.part, [Instance({}, check.witnesses)])) for check in proved])
+        progress("kernel replay")
+        accepted, rejected = replay_files(filling, names)
+    grades = {name: record.grade for name, record in accepted}
+    for check, name in zip(proved, names):
+        if name in grades:
+            check.certificate, check.grade = str(Path("certificates") / "inspect" / name), grades[name]
+        else:
+            check.holds, check.margin_lower, check.margin_upper = None, None, None
+    return checks
+
+
+def _hull_check(key: str, hypothesis: str, points: np.ndarray, cloud: dict, shift: np.ndarray | None,
+                chance_dimension: int | None) -> Check:
+    """dist(0, conv rows) > 0 with two-sided bounds, or zero in the hull, or undecided."""
+    found = min_norm_point(points) if shift is None else distance_to_hull(shift, points)
+    check = Check(key, hypothesis, None, margin_means="distance of zero from the hull")
+    if chance_dimension is not None:
+        check.chance = chance(len(points), chance_dimension)
+    constants: dict[str, object] = {"rows": cloud}
+    variables = {"rows": "cloud"}
+    rows = "rows"
+    if shift is not None:
+        constants["away"], variables["away"], rows = [float(entry) for entry in shift], "vector", "rows - away"
+    if found.status == "separated":
+        check.holds = True
+        check.margin_lower, check.margin_upper = _two_sided(found)
+        constants |= {"lower": check.margin_lower, "upper": check.margin_upper}
+        variables |= {"lower": "scalar", "upper": "scalar"}
+        conclusions = (f"lower > 0 and hull_distance_at_least({rows}, lower, 'normal')",
+                       f"hull_distance_at_most({rows}, upper, 'weights')")
+        check.witnesses = {"normal": {"normal": [float(entry) for entry in found.normal]},
+                           "weights": {"weights": {int(i): float(w) for i, w in zip(found.support, found.weights)}}}
+    else:
+        separated, witness = cloud_witness(points, shift, found)
+        if separated is None:
+            return check
+        check.holds = separated
+        check.margin_lower, check.margin_upper = (None, None) if separated else (0.0, 0.0)
+        conclusions = (f"separable({rows}, 'hull')" if separated else f"not separable({rows}, 'hull')",)
+        check.witnesses = {"hull": witness}
+    check.part = Part(name=key, text=hypothesis, quantifier="exists", variables=variables,
+                      constants=constants, conclusions=conclusions)
+    return check
+
+
+def _two_sided(found: MinNormPoint) -> tuple[float, float]:
+    return found.distance_lower * (1 - SLACK), found.distance_upper * (1 + SLACK)
+
+
+def chance(points: int, dimension: int) -> str:
+    """Wendel's probability as text: exact value rounded, or a power of ten."""
+    if log10_chance_in_half_space(points, dimension) < -12:
+        return f"10^{log10_chance_in_half_space(points, dimension):.0f}"
+    return f"{float(chance_in_half_space(points, dimension)):.6g}"
+
+
+def _token_checks(tokens: Tokens, store: Store, progress: Callable[[str], None]):
+    content, sink = tokens.content, tokens.sink
+    cloud = store.cloud(content)
+    dim = content.shape[1]
+    progress("half-space of the queries")
+    queries = _hull_check("G1 queries", "0 is not in the hull of the queries (content tokens)", content, cloud, None, dim)
+    yield queries
+    if sink is None:
+        return
+    exact_sink = sink.astype(np.float64)
+    progress("half-space with the sink among the queries")
+    everything = np.vstack([sink[None].astype(content.dtype) if sink.dtype == content.dtype else exact_sink[None],
+                            content])
+    yield _hull_check("G1 queries with sink", "0 is not in the hull of the queries, the sink among them", everything,
+                      store.cloud(everything), None, dim)
+    progress("distance of the sink from the keys' hull")
+    keys = _hull_check("G1 keys", "the sink is not in the hull of the keys", content, cloud, exact_sink, None)
+    keys.margin_means = "distance of the sink from the keys' hull"
+    yield keys
+    yield _both("G1 head", "a sink head exists: some W has margin 1 for every content query and key", queries, keys)
+    yield _both("G2 causal", "a causal sink head exists, the sink first and each token's own key among its competitors",
+                queries, keys)
+    progress("alignment signs")
+    yield _alignment(content, cloud, exact_sink)
+
+
+def _both(key: str, hypothesis: str, queries: Check, keys: Check) -> Check:
+    """G1: representable iff both distances are positive; a causal mask changes nothing (a full row, a full column)."""
+    check = Check(key, hypothesis, None)
+    if queries.part is None or keys.part is None:
+        return check
+    check.holds = bool(queries.holds and keys.holds)
+    # the failing side alone refutes, both sides together prove
+    used = [item for item in (queries, keys) if check.holds or item.holds is False]
+    if check.holds:
+        check.margin_lower = queries.margin_lower * keys.margin_lower if queries.margin_lower and keys.margin_lower else None
+        check.margin_upper = queries.margin_upper * keys.margin_upper if queries.margin_upper and keys.margin_upper else None
+        check.margin_means = "largest margin of a W with norm 1, every Schatten norm (C1)"
+    constants, variables, conclusions, witnesses = {}, {}, [], {}
+    for label, item in (("q", queries), ("k", keys)):
+        if item not in used:
+            continue
+        kind, = {"hull"} & set(item.witnesses) or {"normal"}
+        rows = f"{label}_rows - {label}_away" if "away" in item.part.constants else f"{label}_rows"
+        for name in ("rows", "away"):
+            if name in item.part.constants:
+                constants[f"{label}_{name}"], variables[f"{label}_{name}"] = item.part.constants[name], item.part.variables[name]
+        witnesses[label] = item.witnesses[kind]
+        conclusions.append(f"separable({rows}, '{label}')" if item.holds else f"not separable({rows}, '{label}')")
+    check.part = Part(name=key, text=hypothesis, quantifier="exists", variables=variables,
+                      constants=constants, conclusions=tuple(conclusions))
+    check.witnesses = witnesses
+    return check
+
+
+def _alignment(content: np.ndarray, cloud: dict, sink: np.ndarray) -> Check:
+    """G4: all <x_s, x_i> have one strict sign; the margin is min |<x_s, x_i>|/‖x_s‖."""
+    products = content.astype(np.float64) @ sink
+    check = Check("G4 alignment", "all <x_s, x_i> have one strict sign", None,
+                  margin_means="min |<x_s, x_i>| / ‖x_s‖")
+    constants: dict[str, object] = {"rows": cloud, "sink": [float(entry) for entry in sink]}
+    variables = {"rows": "cloud", "sink": "vector"}
+    low, high = int(products.argmin()), int(products.argmax())
+    if products[low] > 0 or products[high] < 0:
+        sign = 1 if products[low] > 0 else -1
+        smallest = float(np.abs(products).min()) / float(np.linalg.norm(sink))
+        rounding = 4 * content.shape[1] * np.finfo(float).eps * float(np.abs(content).max() * np.abs(sink).sum())
+        lower = smallest * (1 - SLACK) - rounding / float(np.linalg.norm(sink))
+        check.holds, check.margin_lower, check.margin_upper = True, max(lower, 0.0), smallest * (1 + SLACK) + rounding
+        constants["lower"], variables["lower"] = check.margin_lower, "scalar"
+        conclusions = ("hull_distance_at_least(rows, lower, 'normal')", "separable(rows, 'normal')")
+        check.witnesses = {"normal": {"normal": [sign * float(entry) for entry in sink]}}
+    else:
+        check.holds = False
+        constants |= {"low": low, "high": high}
+        variables |= {"low": "integer", "high": "integer"}
+        conclusions = ("dot(rows[low], sink) <= 0 and dot(rows[high], sink) >= 0",)
+    check.part = Part(name=check.key, text=check.hypothesis, quantifier="exists", variables=variables,
+                      constants=constants, conclusions=conclusions)
+    return check
+
+
+def _value_checks(values: np.ndarray, sink_value: np.ndarray | None, store: Store,
+                  progress: Callable[[str], None]) -> list[Check]:
+    cloud = store.cloud(values)
+    rank = int(np.linalg.matrix_rank(values.astype(np.float64)))
+    progress("half-space of the values")
+    half_space = _hull_check("E2 values", "0 is not in the hull of the content values", values, cloud, None, rank)
+    checks = [_independence(values, cloud), half_space]
+    if sink_value is not None:
+        checks.append(_null_sink(values, sink_value))
+        progress("all visible values")
+        everything = np.vstack([sink_value[None], values])
+        checks.append(_hull_check("E4 all values", "0 is not in the hull of all visible values, the sink's included", everything,
+                                  store.cloud(everything), None, None))
+    checks.append(_rank_two(values, cloud))
+    return checks
+
+
+def _independence(values: np.ndarray, cloud: dict) -> Check:
+    check = Check("E1 independence", "the content values are linearly independent as a family (E1, S1)", None)
+    count, dim = values.shape
+    full = int(np.linalg.matrix_rank(values.astype(np.float64))) == count
+    if count > dim or full:
+        check.holds = count <= dim
+        check.part = Part(name=check.key, text=check.hypothesis, quantifier="exists",
+                          variables={"rows": "cloud"}, constants={"rows": cloud},
+                          conclusions=("independent(rows)" if check.holds else "not independent(rows)",))
+    return check
+
+
+def _null_sink(values: np.ndarray, sink_value: np.ndarray) -> Check:
+    """v_s = 0 exactly or not; the margin is ‖v_s‖ over the mean content norm."""
+    check = Check("E3 null sink", "v_s = 0 (E1, E2); otherwise ‖v_s‖ enters E3 as η", bool((sink_value == 0).all()))
+    ratio = float(np.linalg.norm(sink_value.astype(np.float64))
+                  / np.linalg.norm(values.astype(np.float64), axis=1).mean())
+    check.margin_lower = check.margin_upper = ratio
+    check.margin_means = "‖v_s‖ / mean ‖v_j‖, measured in float64"
+    statement = "all(entry == 0 for entry in sink)"
+    check.part = Part(name=check.key, text=check.hypothesis, quantifier="exists", variables={"sink": "vector"},
+                      constants={"sink": [float(entry) for entry in sink_value]},
+                      conclusions=(statement if check.holds else f"not {statement}",))
+    return check
+
+
+def _rank_two(values: np.ndarray, cloud: dict) -> Check:
+    """M1(c): two values whose centred versions are not parallel show rank(CV) >= 2, for LayerNorm and so for RMSNorm."""
+    check = Check("M1 rank", "rank(CV) >= 2 (M1c), so that CV ≠ 0 (M1b); C centres, as for LayerNorm", None)
+    centred = values.astype(np.float64) - values.astype(np.float64).mean(axis=1, keepdims=True)
+    first = int(np.linalg.norm(centred, axis=1).argmax())
+    direction = centred[first] / max(np.linalg.norm(centred[first]), np.finfo(float).tiny)
+    rest = np.linalg.norm(centred - np.outer(centred @ direction, direction), axis=1)
+    second = int(rest.argmax())
+    if rest[second] > 1e-6 * np.linalg.norm(centred[first]):
+        check.holds = True
+        centre = "[entry - sum(rows[{0}]) / len(rows[{0}]) for entry in rows[{0}]]"
+        check.part = Part(name=check.key, text=check.hypothesis, quantifier="exists",
+                          variables={"rows": "cloud", "first": "integer", "second": "integer"},
+                          constants={"rows": cloud, "first": first, "second": second},
+                          conclusions=(f"rank([{centre.format('first')}, {centre.format('second')}]) == 2",))
+    return check

@@ -1,0 +1,32 @@
+"""Strict mode (SINKPROOF_STRICT=1): a skipped or expected-to-fail test fails the run."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+_SKIPPED: list[str] = []
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.skipped:
+        _SKIPPED.append(f"{report.nodeid}: {report.longrepr[2] if isinstance(report.longrepr, tuple) else 'expected failure'}")
+
+
+def pytest_collectreport(report: pytest.CollectReport) -> None:
+    if report.skipped:
+        _SKIPPED.append(f"{report.nodeid}: skipped at collection")
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    controller = not hasattr(session.config, "workerinput")
+    if os.environ.get("SINKPROOF_STRICT") and controller and _SKIPPED:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter) -> None:
+    if os.environ.get("SINKPROOF_STRICT") and _SKIPPED:
+        terminalreporter.section("strict mode: nothing may be skipped")
+        for line in _SKIPPED:
+            terminalreporter.write_line(line)
