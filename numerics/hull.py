@@ -226,7 +226,8 @@ class _ActiveSet:
                 return
             current = self._coefficients
             ratios = np.full(len(goal), np.inf)
-            ratios[falling] = current[falling] / (current[falling] - goal[falling])
+            fall = current[falling] - goal[falling]  # zero only for a point that has just entered and gains nothing
+            ratios[falling] = np.divide(current[falling], fall, out=np.zeros_like(fall), where=fall > 0.0)
             step = float(ratios.min())
             self._coefficients = np.maximum(current + step * (goal - current), 0.0)
             self._drop(int(ratios.argmin()))

@@ -41,7 +41,10 @@ class ThinQR:
         """Append a column unless its distance to the span of M is below ``least_distance``; say whether it was."""
         if self.num_columns == self.num_rows:
             return False
-        q, r = qr_insert(self._q, self._r, column, self.num_columns, which="col")
+        try:
+            q, r = qr_insert(self._q, self._r, column, self.num_columns, which="col")
+        except np.linalg.LinAlgError:  # in the span so exactly that there is no direction left to normalise
+            return False
         if not (abs(r[self.num_columns, self.num_columns]) >= least_distance):
             return False
         self._q, self._r = q, r
