@@ -1,0 +1,140 @@
+"""Verdicts are computed from replayed certificates and from nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from proofs_check.certificates import certificate, instances_body, write_claim
+from proofs_check.claim import Claim, Hypothesis, Instance, Part
+from proofs_check.kernel import Replayed, replay_files
+from proofs_check.verdict import Trouble, Verdict, headline, judge, reaches
+
+PART = Part(
+    name="square", text="x**2 >= 0 for x > 0", variables={"x": "scalar"},
+    hypotheses=(Hypothesis("positive", "x > 0", "x > 0"),), conclusions=("x**2 >= 1",),
+    satisfiable=Instance({"x": 1}),
+)
+CLAIM = Claim(id="X1", title="", family="test", statement="", parts=(PART,))
+GOOD = instances_body(PART, [Instance({"x": 1}), Instance({"x": 2})])
+ONE = instances_body(PART, [Instance({"x": 1})])
+BAD = {"instances": [{"values": {"x": ["1", "2"]}, "witnesses": {}}]}
+NOTHING_FOUND = {"examples": "100"}
+
+
+def replayed(tmp_path, claim: Claim, *bodies: tuple[str, str, dict]) -> list[Replayed]:
+    directory = tmp_path / claim.id
+    directory.mkdir(exist_ok=True)
+    for old in directory.iterdir():
+        old.unlink()
+    write_claim(directory, claim, [certificate(claim, claim.parts[0].name, role, kind, "test", body)
+                                   for role, kind, body in bodies])
+    accepted, rejected = replay_files(directory)
+    assert not rejected, rejected
+    return [record for _, record in accepted]
+
+
+def test_instances_give_proved_on_and_nothing_more(tmp_path) -> None:
+    records = replayed(tmp_path, CLAIM, ("evidence", "instances", GOOD), ("satisfiable", "instances", ONE))
+    verdict = judge(CLAIM, records)
+    assert (verdict.headline, verdict.label) == ("PROVED ON", "PROVED ON instances: 2")
+    assert not reaches(verdict, "PROVED") and reaches(verdict, "PROVED ON") and reaches(verdict, "SUPPORTED")
+
+
+def test_a_claim_whose_hypotheses_nobody_met_is_open(tmp_path) -> None:
+    assert judge(CLAIM, replayed(tmp_path, CLAIM, ("evidence", "instances", GOOD))).headline == "OPEN"
+
+
+def test_a_search_that_found_nothing_supports_and_does_not_prove(tmp_path) -> None:
+    records = replayed(tmp_path, CLAIM, ("evidence", "search", NOTHING_FOUND), ("satisfiable", "instances", ONE))
+    assert judge(CLAIM, records).headline == "SUPPORTED"
+
+
+def test_a_replayed_counterexample_refutes_a_searched_claim(tmp_path) -> None:
+    records = replayed(tmp_path, CLAIM, ("evidence", "search", NOTHING_FOUND), ("satisfiable", "instances", ONE),
+                       ("refuted", "counterexample", BAD))
+    assert judge(CLAIM, records).headline == "REFUTED"
+
+
+def test_no_evidence_is_open(tmp_path) -> None:
+    assert judge(CLAIM, []).headline == "OPEN"
+    assert judge(replace(CLAIM, parts=()), []).headline == "OPEN"
+
+
+def test_a_float_counterexample_that_did_not_replay_is_suspect(tmp_path) -> None:
+    records = replayed(tmp_path, CLAIM, ("evidence", "instances", GOOD), ("satisfiable", "instances", ONE))
+    assert judge(CLAIM, records, [Trouble("square", "suspect", "slack -1e-9")]).headline == "SUSPECT"
+
+
+def test_engines_that_disagree_are_an_error_and_no_vote(tmp_path) -> None:
+    records = replayed(tmp_path, CLAIM, ("evidence", "instances", GOOD), ("satisfiable", "instances", ONE))
+    assert judge(CLAIM, records, [Trouble("square", "disagreement", "two routes")]).headline == "ERROR"
+
+
+def test_a_derivation_proves_as_stated_once_its_hypotheses_are_met(tmp_path) -> None:
+    part = Part(name="p", text="", parameters=({"name": "x", "minimum": ["1", "1"]},), conclusions=("x >= 1",),
+                satisfiable=Instance({"x": 1}))
+    claim = Claim(id="X2", title="", family="test", statement="", parts=(part,))
+    records = replayed(tmp_path, claim, ("evidence", "derivation", {"lemmas": [{"formula": "x >= 1", "by": "orthant"}]}),
+                       ("satisfiable", "instances", instances_body(part, [Instance({"x": 1})])))
+    assert judge(claim, records).headline == "PROVED"
+    assert judge(claim, records[:1]).headline == "OPEN"
+
+
+def test_the_weakest_link_over_uses_decides(tmp_path) -> None:
+    part = Part(name="p", text="", parameters=({"name": "x", "minimum": ["1", "1"]},), conclusions=("x >= 1",),
+                satisfiable=Instance({"x": 1}))
+    user = Claim(id="X3", title="", family="test", statement="", parts=(part,), uses=("X1",))
+    records = replayed(tmp_path, user, ("evidence", "derivation", {"lemmas": [{"formula": "x >= 1", "by": "orthant"}]}),
+                       ("satisfiable", "instances", instances_body(part, [Instance({"x": 1})])))
+    weak = judge(CLAIM, replayed(tmp_path, CLAIM, ("evidence", "instances", GOOD), ("satisfiable", "instances", ONE)))
+    assert judge(user, records, uses={"X1": weak}).headline == "SUPPORTED"
+    assert judge(user, records).headline == "SUPPORTED"
+    assert judge(replace(user, uses=()), replayed(tmp_path, replace(user, uses=()), (
+        "evidence", "derivation", {"lemmas": [{"formula": "x >= 1", "by": "orthant"}]}),
+        ("satisfiable", "instances", instances_body(part, [Instance({"x": 1})])))).headline == "PROVED"
+
+
+def test_a_weak_part_pulls_a_strong_claim_down(tmp_path) -> None:
+    two = replace(CLAIM, parts=(PART, replace(PART, name="other")))
+    records = replayed(tmp_path, two, ("evidence", "instances", GOOD), ("satisfiable", "instances", ONE))
+    assert judge(two, records).headline == "OPEN"
+
+
+def test_certificates_of_another_claim_are_refused(tmp_path) -> None:
+    records = replayed(tmp_path, CLAIM, ("evidence", "instances", GOOD))
+    with pytest.raises(ValueError, match="another digest"):
+        judge(replace(CLAIM, statement="changed"), records)
+
+
+def test_neither_a_verdict_nor_a_replayed_record_can_be_made_by_hand(tmp_path) -> None:
+    fields = dict(claim="X", outcome="holds", grade="kernel", scope="as stated", headline="PROVED", reasons=())
+    with pytest.raises(TypeError):
+        Verdict(**fields)
+    with pytest.raises(TypeError):
+        Verdict(**fields, mint=object())
+    record, = replayed(tmp_path, CLAIM, ("evidence", "instances", GOOD))
+    with pytest.raises(TypeError):
+        replace(record, scope="as stated")
+    verdict = judge(CLAIM, [record])
+    with pytest.raises(TypeError):
+        replace(verdict, headline="PROVED")
+
+
+def test_neither_has_a_truth_value(tmp_path) -> None:
+    record, = replayed(tmp_path, CLAIM, ("evidence", "instances", GOOD))
+    for value in (record, judge(CLAIM, [record])):
+        with pytest.raises(TypeError):
+            bool(value)
+
+
+@pytest.mark.parametrize(("outcome", "grade", "scope", "proved", "expected"), [
+    ("holds", "kernel", "as stated", True, "PROVED"), ("holds", "enclosed", "as stated", True, "PROVED"),
+    ("holds", "symbolic", "as stated", True, "SUPPORTED"), ("holds", "exact", "instances: 3", True, "PROVED ON"),
+    ("holds", "exact", "as stated", False, "SUPPORTED"), ("holds", "sampled", "instances: 9", True, "SUPPORTED"),
+    ("refuted", "exact", "as stated", True, "REFUTED"), ("suspect", "none", "", True, "SUSPECT"),
+    ("open", "none", "", True, "OPEN"), ("vacuous", "none", "", True, "VACUOUS"), ("error", "none", "", True, "ERROR"),
+])
+def test_the_headline_follows_the_table(outcome, grade, scope, proved, expected) -> None:
+    assert headline(outcome, grade, scope, proved) == expected
