@@ -39,7 +39,11 @@ def identity(
     sides = [sympy.fraction(sympy.together(_difference(equations[k], definitions or {}))) for k in labels]
     if not sides:
         raise ValueError(f"expected an identity, got {formula} with a nonzero difference; name the equation it needs")
-    quotients, remainder = sympy.reduced(numerator, [top for top, _ in sides], order="grevlex")
+    tops = [top for top, _ in sides]
+    for order, generators in (("lex", _leading_first([equations[k] for k in labels], numerator, *tops)), ("grevlex", ())):
+        quotients, remainder = sympy.reduced(numerator, tops, *generators, order=order)
+        if remainder == 0:
+            break
     if remainder != 0:
         raise ValueError(f"expected {formula} modulo {labels}, got the remainder {remainder}; add the missing equation")
     multipliers = {
@@ -73,6 +77,14 @@ def expand_definitions(expression: str, definitions: Mapping[str, str]) -> sympy
     for name in reversed(list(definitions)):
         result = result.subs(sympy.Symbol(name), _parse(definitions[name]))
     return result
+
+
+def _leading_first(equations: list[str], *polynomials: sympy.Expr) -> list[sympy.Symbol]:
+    """Generators with the left sides' names first, so that each equation rewrites its left side."""
+    present = {str(symbol): symbol for symbol in set().union(*(p.free_symbols for p in polynomials))}
+    first = [name for equation in equations for name in sorted(_identifiers(equation.split("==")[0]))]
+    ordered = dict.fromkeys([*first, *sorted(present)])
+    return [present[name] for name in ordered if name in present]
 
 
 def _difference(equation: str, definitions: Mapping[str, str]) -> sympy.Expr:

@@ -1,0 +1,254 @@
+"""C9: rational primal and dual matrices for the nuclear cost of inverse bigram copying with self as default.
+
+For k cycles of length l (n = l k) the constraints M_{i,pi(i)} - M_ii >= 1, M_ii - M_ij >= 1 are kept by the centraliser
+of pi, and so is the nuclear norm: it suffices to look at
+
+    primal   M = I_k ⊗ C + (11^T - I)_k ⊗ y 11^T,     C = sum_j c_j P^j circulant,
+             c_1 - c_0 >= 1,  c_0 - c_j >= 1 (2 <= j < l),  c_0 - y >= 1 if k >= 2;
+    dual     G = sum lambda_ij e_i (e_a - e_b)^T with multipliers alpha on the target, gamma_j on the offset j, gamma'
+             on every token of another cycle, all >= 0; objective n (alpha + sum gamma_j + (k-1) l gamma').
+
+Both are normal, so their singular values are the moduli of their eigenvalues (t = 1..l-1 below is each met k times):
+
+    M: |c^(w^t)|,  |c^(1) - l y| (k-1 times),  |c^(1) + (k-1) l y| once,         w = exp(2 pi i/l), c^(z) = sum c_j z^j
+    G: |own + alpha w^t - sum gamma_j w^(t j)|,  n gamma' (k-1 times),  0 once,  own = -alpha + sum gamma_j + (k-1) l gamma'.
+
+The search below works in decimal arithmetic and is believed nowhere: what leaves this file is rational and feasible by
+construction, and only its eigenvalues are left to enclose (formulas PRIMAL_* and DUAL_*, in the kernel's language).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+DIGITS = 28
+ENTERING = 3  # offsets that may leave their bound in one Newton step
+SMOOTHINGS = 4  # mu runs through 10^-1 .. 10^-4
+_RESOLUTION = 10**12
+
+PRIMAL_DEFINITIONS = {
+    "half": "[t for t in range(1, l) if 2*t <= l]",
+    "times": "[2 if 2*t < l else 1 for t in half]",
+    "real": "[[cos(2*pi*t*j/l) for j in range(l)] for t in half] @ c",
+    "imaginary": "[[sin(2*pi*t*j/l) for j in range(l)] for t in half] @ c",
+    "total": "sum(c)",
+    "nuclear": "k*sum(times[i]*sqrt(real[i]**2 + imaginary[i]**2) for i in range(len(half)))"
+    " + (k - 1)*abs(total - l*y) + abs(total + (k - 1)*l*y)",
+}
+PRIMAL_FEASIBLE = (
+    "len(c) == l",
+    "c[1] - c[0] >= 1",
+    "all(c[0] - c[j] >= 1 for j in range(2, l))",
+    "k == 1 or c[0] - y >= 1",
+)
+DUAL_DEFINITIONS = {
+    "own": "-alpha + sum(gamma) + (k - 1)*l*cross",
+    "row": "[own, alpha] + [-x for x in gamma]",
+    "half": "[t for t in range(1, l) if 2*t <= l]",
+    "real": "[[cos(2*pi*t*j/l) for j in range(l)] for t in half] @ row",
+    "imaginary": "[[sin(2*pi*t*j/l) for j in range(l)] for t in half] @ row",
+    "objective": "l*k*(alpha + sum(gamma) + (k - 1)*l*cross)",
+    "spectral_square": "max([real[i]**2 + imaginary[i]**2 for i in range(len(half))] + [(l*k*cross)**2])",
+}
+DUAL_FEASIBLE = (
+    "len(gamma) == l - 2",
+    "alpha >= 0 and cross >= 0 and all(x >= 0 for x in gamma)",
+    "k > 1 or cross == 0",
+)
+
+
+@dataclass(frozen=True)
+class CirculantWitness:
+    """Primal (c, y) and dual (alpha, gamma_2..gamma_{l-1}, cross) as rationals in text, for k cycles of length l."""
+
+    length: int
+    cycles: int
+    circulant: tuple[str, ...]
+    cross_entry: str
+    target: str
+    others: tuple[str, ...]
+    cross: str
+
+    @property
+    def tokens(self) -> int:
+        return self.length * self.cycles
+
+
+def witness(length: int, cycles: int = 1) -> CirculantWitness:
+    """Near-optimal feasible primal and dual for `cycles` cycles of the given length (C9).
+
+    Raises ValueError when there is no permutation of that kind without fixed points.
+    """
+    if not (length >= 2 and cycles >= 1):
+        raise ValueError(f"expected cycles of length >= 2 and at least one, got {length} and {cycles}; a 1-cycle is fixed")
+    with localcontext() as context:
+        context.prec = DIGITS
+        problem = _Problem(length, cycles)
+        slack = problem.minimise()
+        return problem.rational(slack)
+
+
+class _Problem:
+    """min over slacks a >= 0 of k sum_{t>=1} |f(w^t)| + (k-1) f(1),  f(z) = 1 + 2z - sum_{j>=2} a_j z^j.
+
+    For long cycles the minimiser has f(w^t) = 0 at some t, where |f| has a kink; sqrt(|f|² + mu²) with falling mu
+    replaces it, and f/sqrt(|f|² + mu²), of modulus below 1, is the dual's eigenvalue.
+    """
+
+    def __init__(self, length: int, cycles: int):
+        self.l, self.k = length, cycles
+        circle = _roots_of_unity(length)
+        self.half = [t for t in range(1, length) if 2 * t <= length]
+        self.weights = [2 if 2 * t < length else 1 for t in self.half]
+        self.powers = [[circle[t * j % length] for j in range(length)] for t in self.half]
+        self.mu_square = Decimal(0)
+
+    def radius(self, x: Decimal, y: Decimal) -> Decimal:
+        return (x * x + y * y + self.mu_square).sqrt()
+
+    def values(self, slack: dict[int, Decimal]) -> list[tuple[Decimal, Decimal]]:
+        result = []
+        for powers in self.powers:
+            x = 1 + 2 * powers[1 % self.l][0] - sum(a * powers[j][0] for j, a in slack.items())
+            y = 2 * powers[1 % self.l][1] - sum(a * powers[j][1] for j, a in slack.items())
+            result.append((x, y))
+        return result
+
+    def objective(self, slack: dict[int, Decimal]) -> Decimal:
+        moduli = sum(w * self.radius(x, y) for w, (x, y) in zip(self.weights, self.values(slack)))
+        return self.k * moduli + (self.k - 1) * (3 - sum(slack.values()))
+
+    def polar_coefficients(self, slack: dict[int, Decimal]) -> list[Decimal]:
+        """l times the Fourier coefficients of f/sqrt(|f|² + mu²) on the nontrivial roots."""
+        values = self.values(slack)
+        unit = [(x / m, y / m) for (x, y), m in zip(values, (self.radius(x, y) for x, y in values))]
+        return [
+            sum(
+                (w * (x * p[j][0] + y * p[j][1]) for w, (x, y), p in zip(self.weights, unit, self.powers)), Decimal(0)
+            )
+            for j in range(self.l)
+        ]
+
+    def minimise(self) -> dict[int, Decimal]:
+        slack: dict[int, Decimal] = {}
+        for exponent in range(1, SMOOTHINGS + 1):
+            self.mu_square = Decimal(100) ** -exponent
+            slack = self._newton(slack)
+        return slack
+
+    def _newton(self, slack: dict[int, Decimal]) -> dict[int, Decimal]:
+        """Projected Newton with backtracking, until every offset meets its sign condition to 1e-12."""
+        tolerance = Decimal("1e-12")
+        for _ in range(60):
+            coefficients = self.polar_coefficients(slack)
+            gradient = {j: -self.k * coefficients[j] - (self.k - 1) for j in range(2, self.l)}
+            waiting = sorted((j for j in gradient if j not in slack and gradient[j] < -tolerance), key=gradient.get)
+            if not waiting and all(abs(gradient[j]) <= tolerance for j in slack):
+                break
+            free = [*slack, *waiting[:ENTERING]]
+            step = self._newton_step(slack, free, gradient)
+            while any(j not in slack and step[j] <= 0 for j in free):  # an offset at its bound may only grow
+                free = [j for j in free if j in slack or step[j] > 0]
+                step = self._newton_step(slack, free, gradient)
+            slack, moved = self._backtrack(slack, free, gradient, step)
+            if not moved:
+                break
+        return slack
+
+    def _newton_step(
+        self, slack: dict[int, Decimal], free: list[int], gradient: dict[int, Decimal]
+    ) -> dict[int, Decimal]:
+        size = len(free)
+        hessian = [[Decimal(0)] * size for _ in range(size)]
+        for weight, (x, y), powers in zip(self.weights, self.values(slack), self.powers):
+            scale = self.k * weight / self.radius(x, y) ** 3
+            across = [x * powers[j][1] - y * powers[j][0] for j in free]
+            for a, i in enumerate(free):
+                for b in range(a + 1):
+                    j = free[b]
+                    inner = powers[i][0] * powers[j][0] + powers[i][1] * powers[j][1]
+                    hessian[a][b] += scale * (across[a] * across[b] + self.mu_square * inner)
+        for a in range(size):
+            hessian[a][a] += Decimal("1e-9")
+            for b in range(a):
+                hessian[b][a] = hessian[a][b]
+        return dict(zip(free, _solve(hessian, [-gradient[j] for j in free])))
+
+    def _backtrack(
+        self, slack: dict[int, Decimal], free: list[int], gradient: dict[int, Decimal], step: dict[int, Decimal]
+    ) -> tuple[dict[int, Decimal], bool]:
+        start, length = self.objective(slack), Decimal(1)
+        while length > Decimal("1e-9"):
+            moved = {j: max(Decimal(0), slack.get(j, Decimal(0)) + length * step[j]) for j in free}
+            moved = {j: a for j, a in moved.items() if a > 0}
+            decrease = sum(gradient[j] * (moved.get(j, Decimal(0)) - slack.get(j, Decimal(0))) for j in free)
+            if decrease < 0 and self.objective(moved) <= start + decrease / 1000:
+                return moved, True
+            length /= 2
+        return slack, False
+
+    def rational(self, slack: dict[int, Decimal]) -> CirculantWitness:
+        """Round the slacks down to rationals, shift one cycle's global eigenvalue to 0, and read off the dual.
+
+        With g the polar coefficients and g(1) = 1 for several cycles (any value for one), the multipliers are
+        gamma_j = 1/n - g_j, clipped at 0, alpha = g_1 - 1/n and gamma' = 1/n: nonnegative whatever the rounding.
+        """
+        n = self.l * self.k
+        amounts = {j: Fraction(int(a * _RESOLUTION), _RESOLUTION) for j, a in slack.items()}
+        entries = [Fraction(1), Fraction(2)] + [-amounts.get(j, Fraction(0)) for j in range(2, self.l)]
+        shift = -sum(entries, Fraction(0)) / n  # makes the all-ones eigenvalue exactly 0
+        circulant = tuple(str(c + shift) for c in entries)
+        coefficients = self.polar_coefficients(slack)
+        trivial = 1 if self.k > 1 else 0
+        g = [_round((c + trivial) / self.l) for c in coefficients]
+        floor = Fraction(trivial, n)
+        return CirculantWitness(
+            length=self.l,
+            cycles=self.k,
+            circulant=circulant,
+            cross_entry=str(shift) if self.k > 1 else "0",
+            target=str(max(Fraction(0), g[1] - floor)),
+            others=tuple(str(max(Fraction(0), floor - g[j])) for j in range(2, self.l)),
+            cross=str(floor) if self.k > 1 else "0",
+        )
+
+
+def _round(value: Decimal) -> Fraction:
+    return Fraction(round(value * _RESOLUTION), _RESOLUTION)
+
+
+def _solve(matrix: list[list[Decimal]], right: list[Decimal]) -> list[Decimal]:
+    """Gaussian elimination for a positive definite matrix."""
+    size = len(right)
+    rows = [[*row, value] for row, value in zip(matrix, right)]
+    for a in range(size):
+        for b in range(a + 1, size):
+            ratio = rows[b][a] / rows[a][a]
+            if ratio:
+                rows[b] = [y - ratio * x for x, y in zip(rows[a], rows[b])]
+    result = [Decimal(0)] * size
+    for a in reversed(range(size)):
+        result[a] = (rows[a][size] - sum(rows[a][b] * result[b] for b in range(a + 1, size))) / rows[a][a]
+    return result
+
+
+def _roots_of_unity(order: int) -> list[tuple[Decimal, Decimal]]:
+    """(cos, sin) of 2 pi j/order, by Machin's formula for pi and the exponential series for the first root."""
+    def arctangent_of_inverse(x: int) -> Decimal:
+        return sum((Decimal((-1) ** i) / ((2 * i + 1) * Decimal(x) ** (2 * i + 1)) for i in range(40)), Decimal(0))
+
+    angle = 8 * (4 * arctangent_of_inverse(5) - arctangent_of_inverse(239)) / order
+    cosine, sine, term = Decimal(0), Decimal(0), Decimal(1)
+    for i in range(60):
+        if i % 2 == 0:
+            cosine += term if i % 4 == 0 else -term
+        else:
+            sine += term if i % 4 == 1 else -term
+        term *= angle / (i + 1)
+    points = [(Decimal(1), Decimal(0))]
+    for _ in range(order - 1):
+        x, y = points[-1]
+        points.append((x * cosine - y * sine, x * sine + y * cosine))
+    return points
