@@ -17,7 +17,7 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, nmod_mat
 
 from proofs_check.kernel.encoding import Cloud, Rejected, integer_row, need
 
-MAX_STEPS = 20_000_000
+MAX_STEPS = 5_000_000
 MAX_POWER = 4096
 PRIME = 2**61 - 1
 PRECISIONS = (128, 512, 2048)
@@ -359,7 +359,9 @@ def _softmax(evaluator: Evaluator, logits: list) -> list:
 
 def _range(evaluator: Evaluator, *ends: object) -> range:
     need(all(type(int(end)) is int and end == int(end) for end in ends), "range takes integers")
-    return range(*[int(end) for end in ends])
+    result = range(*[int(end) for end in ends])
+    need(len(result) <= MAX_STEPS, "a range is too long")
+    return result
 
 
 def _psd(evaluator: Evaluator, matrix: list) -> bool:
