@@ -36,7 +36,8 @@ __all__ = ["MinimumNorm", "minimum_norm"]
 
 # Above this many entries the constraint matrices x_i (x_a - x_b)^T are not listed one by one.
 _LARGEST_GORDAN = 40_000_000
-_PATIENCE = 400
+# Iterations without a feasible W after which feasibility itself is examined.
+_PATIENCE = 150
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,36 +113,21 @@ def minimum_norm(
     span = token_span(constraints)
     if 0 in (len(span.query_scale), len(span.key_scale)):
         return _gordan(constraints, p) or _undecided(constraints, p, None, 0)
-    run = split(
-        constraints,
-        span,
-        p,
-        tolerance=tolerance,
-        max_iterations=max_iterations,
-        time_limit=time_limit,
-        patience=_PATIENCE,
-    )
+    limits = {"tolerance": tolerance, "max_iterations": max_iterations, "time_limit": time_limit}
+    run = split(constraints, span, p, patience=_PATIENCE, **limits)
     if run.core is None:
-        answer = _gordan(constraints, p)
-        if answer is not None and answer.status == "infeasible":
-            return answer
-        longer = split(
-            constraints,
-            span,
-            p,
-            tolerance=tolerance,
-            max_iterations=max_iterations,
-            time_limit=time_limit,
-            patience=max_iterations,
-        )
-        if longer.core is None:
-            return answer or _undecided(constraints, p, longer.dual, longer.iterations)
-        run = longer
+        decided = _gordan(constraints, p)
+        if decided is not None and decided.status == "infeasible":
+            return decided
+        run = split(constraints, span, p, patience=max_iterations, **limits)
+        if run.core is None:
+            return decided or _undecided(constraints, p, run.dual, run.iterations)
     u, s, vt = np.linalg.svd(run.core, full_matrices=False)
     keep = s > 0.0
     root = np.sqrt(s[keep])
     left, right = span.query_basis @ (u[:, keep] * root), span.key_basis @ (vt[keep].T * root)
-    return _answer(constraints, p, left, right, run.dual, "splitting", run.iterations)
+    answer = _answer(constraints, p, left, right, run.dual, "splitting", run.iterations)
+    return answer if answer.status == "bounded" else _gordan(constraints, p) or answer
 
 
 def _zero_suffices(constraints: Constraints) -> bool:

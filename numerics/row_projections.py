@@ -46,16 +46,16 @@ def project_mass_rows(
     favoured: Int[np.ndarray, " row"],
     competitors: Bool[np.ndarray, "row key"],
     log_odds: Float[np.ndarray, " row"],
-    scale: float = 1.0,
+    scale: Float[np.ndarray, " row"],
 ) -> Float[np.ndarray, "row key"]:
-    """argmin ||Z - S||_F over rows with log sum_b exp((z_b - z_favoured)/scale) <= -L.
+    """argmin ||Z - S||_F over rows with log sum_b exp((z_b - z_favoured) / scale) <= -L.
 
     With nu >= 0 the multiplier, k = e^{-L} and Wright's omega(t) = W(e^t), the minimiser (scale 1) is
     z_f = s_f + nu k, z_b = s_b - omega(log nu + s_b - z_f), and nu the root of sum_b omega(...) = nu k.
     In c = log nu the function log sum_b omega(c + s_b - s_f - k e^c) - c - log k is decreasing.
     """
     rows = np.arange(len(favoured))
-    gaps = np.where(competitors, logits - logits[rows, favoured][:, None], -np.inf) / scale
+    gaps = np.where(competitors, logits - logits[rows, favoured][:, None], -np.inf) / scale[:, None]
     shift = gaps.max(axis=1)
     excess = shift + np.log(np.exp(gaps - shift[:, None]).sum(axis=1)) + log_odds
     violated = excess > 0.0
@@ -66,9 +66,10 @@ def project_mass_rows(
     c = _log_multiplier(gap, odds, excess[violated])
     drop = wrightomega(c[:, None] + np.maximum(gap, -1e6) - np.exp(c - odds)[:, None])
     drop[~np.isfinite(gap)] = 0.0
-    projected[violated] -= scale * drop
+    drop *= scale[violated, None]
+    projected[violated] -= drop
     # The favoured logit rises by what the competitors lose, so that the row's residual sums to zero exactly.
-    projected[rows[violated], favoured[violated]] += scale * drop.sum(axis=1)
+    projected[rows[violated], favoured[violated]] += drop.sum(axis=1)
     return projected
 
 

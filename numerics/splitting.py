@@ -1,9 +1,9 @@
 """Douglas-Rachford splitting on the graph of the logit map: the first-order method behind ``minimum_norm``.
 
-    minimise ||M||_p + indicator(rows of S satisfy their constraints)   subject to   S = alpha * logits(M).
+    minimise ||M||_p + indicator(rows of S satisfy their constraints)   subject to   S = alpha * diag(w) * logits(M).
 
 Each half of the objective has a cheap proximal map (singular values; one Newton iteration per row), and the
-projection on the graph {(M, alpha logits(M))} is exact and costs four products, because between the frames of
+projection on that graph is exact and costs four products, because between the frames of
 ``Span`` the map is a diagonal K: minimise ||M - C||^2 + ||K M - E||^2 entry by entry. Primal-dual steps
 (PDHG) work with K and its transpose alone and pay for the tokens' condition number; this does not: on T = d
 independent unit tokens it needs about a hundred iterations at T = 32 and at T = 256. No dim^2 x constraints
@@ -82,6 +82,7 @@ class _Splitting:
         gains = np.outer(span.query_scale, span.key_scale)
         self.alpha = 1.0 / float(np.sqrt((gains**2).mean()))
         self.gains = self.alpha * gains
+        self.row_scale = self.alpha * span.row_weight  # what multiplies each row's logits in the iteration
         self.level = 1.0 if constraints.margin is None else float(constraints.margin.max())
         self.best_core: np.ndarray | None = None
         self.best_dual: np.ndarray | None = None
@@ -102,7 +103,8 @@ class _Splitting:
             iteration += 1
             if iteration >= check:
                 check = iteration + max(_FIRST_CHECK, iteration // _CHECK_GROWTH)
-                self._try_dual(np.where(self.constraints.competitors, np.maximum(step.wanted - step.rows, 0.0), 0.0))
+                pushed = self.row_scale[:, None] * np.maximum(step.wanted - step.rows, 0.0)
+                self._try_dual(np.where(self.constraints.competitors, pushed, 0.0))
                 self._try_core(step.shrunk)
                 if self.upper - self.lower <= tolerance * self.upper < math.inf:
                     break
@@ -150,8 +152,8 @@ class _Splitting:
     def _project(self, scaled: Float[np.ndarray, "row key"]) -> Float[np.ndarray, "row key"]:
         c = self.constraints
         if c.margin is not None:
-            return project_margin_rows(scaled, c.favoured, c.competitors, self.alpha * c.margin)
-        return project_mass_rows(scaled, c.favoured, c.competitors, c.log_odds, self.alpha)
+            return project_margin_rows(scaled, c.favoured, c.competitors, self.row_scale * c.margin)
+        return project_mass_rows(scaled, c.favoured, c.competitors, c.log_odds, self.row_scale)
 
     def _graph_projection(
         self, core: Float[np.ndarray, "rq rk"], logits: Float[np.ndarray, "row key"]
@@ -191,7 +193,10 @@ class _Splitting:
                 self.lower, self.best_dual = value / size, dual
 
     def _try_core(self, core: Float[np.ndarray, "rq rk"]) -> None:
-        scale = feasible_scale(self.constraints, self.constraints.margins(self.span.logits(core)))
+        logits = self.span.logits(core)
+        # A margin that is rounding of larger logits is no margin: coinciding keys must not look separated.
+        noise = 1e-13 * np.abs(logits).max(axis=1, keepdims=True)
+        scale = feasible_scale(self.constraints, self.constraints.margins(logits) - noise)
         if scale < math.inf:
             value = scale * schatten_norm(core, self.p)
             if value < self.upper:
