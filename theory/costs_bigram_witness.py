@@ -45,18 +45,32 @@ PRIMAL_FEASIBLE = (
 )
 DUAL_DEFINITIONS = {
     "own": "-alpha + sum(gamma) + (k - 1)*l*cross",
-    "row": "[own, alpha] + [-x for x in gamma]",
+    "row": "[own if j == 0 else alpha if j == 1 else -gamma[j - 2] for j in range(l)]",
     "half": "[t for t in range(1, l) if 2*t <= l]",
     "real": "[[cos(2*pi*t*j/l) for j in range(l)] for t in half] @ row",
     "imaginary": "[[sin(2*pi*t*j/l) for j in range(l)] for t in half] @ row",
     "objective": "l*k*(alpha + sum(gamma) + (k - 1)*l*cross)",
-    "spectral_square": "max([real[i]**2 + imaginary[i]**2 for i in range(len(half))] + [(l*k*cross)**2])",
+    "spectral_square": "max(max([real[i]**2 + imaginary[i]**2 for i in range(len(half))]), (l*k*cross)**2)",
 }
 DUAL_FEASIBLE = (
     "len(gamma) == l - 2",
     "alpha >= 0 and cross >= 0 and all(x >= 0 for x in gamma)",
     "k > 1 or cross == 0",
 )
+
+# the sink-default cost times 1 - a², for tokens aligned against the sink by a (a = 0: orthonormal); see costs_bigram
+SINK_DEFINITION = {
+    "sink": "2*(l*k - 1) + (1 - a**2)*(l*k - 2)/sqrt((1 + (l*k - 1)*a**2)*(1 - a**2 + l*k*(1 + a)**2))"
+}
+# 2P + I - (3/n) 11^T is optimal iff its polar part's multipliers are nonnegative: that dual matrix is the only candidate,
+# because the ansatz has rank n-1 with the ones as both null vectors and every dual matrix kills the ones.
+ANSATZ_DEFINITIONS = {
+    "polar": "[sum((2*cos(2*pi*t*(j - 1)/l) + cos(2*pi*t*j/l))/sqrt(5 + 4*cos(2*pi*t/l)) for t in range(1, l))/l"
+    " for j in range(l)]"
+}
+ANSATZ_IS_OPTIMAL = "l*k*polar[1] + k >= 1 and all(l*k*polar[j] + k <= 1 for j in range(2, l))"
+SELF_IS_CHEAPER = "nuclear < sink"
+SINK_IS_CHEAPER = "objective**2 > spectral_square*sink**2"
 
 
 @dataclass(frozen=True)
@@ -76,6 +90,11 @@ class CirculantWitness:
         return self.length * self.cycles
 
 
+def pairs_below(tokens: int) -> list[tuple[int, int]]:
+    """All (length, cycles) with length >= 2 and length·cycles < tokens: what the bounds beyond leave to certify one by one."""
+    return [(l, k) for l in range(2, tokens) for k in range(1, (tokens - 1) // l + 1)]
+
+
 def witness(length: int, cycles: int = 1) -> CirculantWitness:
     """Near-optimal feasible primal and dual for `cycles` cycles of the given length (C9).
 
@@ -91,18 +110,18 @@ def witness(length: int, cycles: int = 1) -> CirculantWitness:
 
 
 class _Problem:
-    """min over slacks a >= 0 of k sum_{t>=1} |f(w^t)| + (k-1) f(1),  f(z) = 1 + 2z - sum_{j>=2} a_j z^j.
+    """min over slacks a >= 0 of k sum_{t>=1} |f(w^t)| + (k-1) |f(1)|,  f(z) = 1 + 2z - sum_{j>=2} a_j z^j.
 
-    For long cycles the minimiser has f(w^t) = 0 at some t, where |f| has a kink; sqrt(|f|² + mu²) with falling mu
-    replaces it, and f/sqrt(|f|² + mu²), of modulus below 1, is the dual's eigenvalue.
+    The minimiser may have f(w^t) = 0 at some t, where |f| has a kink; sqrt(|f|² + mu²) with falling mu replaces it,
+    and f/sqrt(|f|² + mu²), of modulus below 1, is the dual's eigenvalue.
     """
 
     def __init__(self, length: int, cycles: int):
         self.l, self.k = length, cycles
         circle = _roots_of_unity(length)
-        self.half = [t for t in range(1, length) if 2 * t <= length]
-        self.weights = [2 if 2 * t < length else 1 for t in self.half]
-        self.powers = [[circle[t * j % length] for j in range(length)] for t in self.half]
+        half = [t for t in range(length) if 2 * t <= length]
+        self.weights = [Decimal(cycles - 1)] + [Decimal(2 * cycles if 2 * t < length else cycles) for t in half[1:]]
+        self.powers = [[circle[t * j % length] for j in range(length)] for t in half]
         self.mu_square = Decimal(0)
 
     def radius(self, x: Decimal, y: Decimal) -> Decimal:
@@ -117,19 +136,15 @@ class _Problem:
         return result
 
     def objective(self, slack: dict[int, Decimal]) -> Decimal:
-        moduli = sum(w * self.radius(x, y) for w, (x, y) in zip(self.weights, self.values(slack)))
-        return self.k * moduli + (self.k - 1) * (3 - sum(slack.values()))
+        return sum(w * self.radius(x, y) for w, (x, y) in zip(self.weights, self.values(slack)))
 
-    def polar_coefficients(self, slack: dict[int, Decimal]) -> list[Decimal]:
-        """l times the Fourier coefficients of f/sqrt(|f|² + mu²) on the nontrivial roots."""
+    def polar(self, slack: dict[int, Decimal]) -> list[tuple[Decimal, Decimal]]:
         values = self.values(slack)
-        unit = [(x / m, y / m) for (x, y), m in zip(values, (self.radius(x, y) for x, y in values))]
-        return [
-            sum(
-                (w * (x * p[j][0] + y * p[j][1]) for w, (x, y), p in zip(self.weights, unit, self.powers)), Decimal(0)
-            )
-            for j in range(self.l)
-        ]
+        return [(x / m, y / m) for (x, y), m in zip(values, (self.radius(x, y) for x, y in values))]
+
+    def pairing(self, unit: list[tuple[Decimal, Decimal]], weights: list[Decimal], j: int) -> Decimal:
+        """sum_t weight_t Re(conj(unit_t) w^(t j))."""
+        return sum((w * (x * p[j][0] + y * p[j][1]) for w, (x, y), p in zip(weights, unit, self.powers)), Decimal(0))
 
     def minimise(self) -> dict[int, Decimal]:
         slack: dict[int, Decimal] = {}
@@ -142,8 +157,8 @@ class _Problem:
         """Projected Newton with backtracking, until every offset meets its sign condition to 1e-12."""
         tolerance = Decimal("1e-12")
         for _ in range(60):
-            coefficients = self.polar_coefficients(slack)
-            gradient = {j: -self.k * coefficients[j] - (self.k - 1) for j in range(2, self.l)}
+            unit = self.polar(slack)
+            gradient = {j: -self.pairing(unit, self.weights, j) for j in range(2, self.l)}
             waiting = sorted((j for j in gradient if j not in slack and gradient[j] < -tolerance), key=gradient.get)
             if not waiting and all(abs(gradient[j]) <= tolerance for j in slack):
                 break
@@ -163,7 +178,7 @@ class _Problem:
         size = len(free)
         hessian = [[Decimal(0)] * size for _ in range(size)]
         for weight, (x, y), powers in zip(self.weights, self.values(slack), self.powers):
-            scale = self.k * weight / self.radius(x, y) ** 3
+            scale = weight / self.radius(x, y) ** 3
             across = [x * powers[j][1] - y * powers[j][0] for j in free]
             for a, i in enumerate(free):
                 for b in range(a + 1):
@@ -192,18 +207,20 @@ class _Problem:
     def rational(self, slack: dict[int, Decimal]) -> CirculantWitness:
         """Round the slacks down to rationals, shift one cycle's global eigenvalue to 0, and read off the dual.
 
-        With g the polar coefficients and g(1) = 1 for several cycles (any value for one), the multipliers are
-        gamma_j = 1/n - g_j, clipped at 0, alpha = g_1 - 1/n and gamma' = 1/n: nonnegative whatever the rounding.
+        With g the Fourier coefficients of the polar part and tau = g(1) >= 0 (0 for one cycle), the multipliers are
+        gamma_j = tau/n - g_j, clipped at 0, alpha = g_1 - tau/n and gamma' = tau/n: nonnegative whatever the rounding.
         """
         n = self.l * self.k
         amounts = {j: Fraction(int(a * _RESOLUTION), _RESOLUTION) for j, a in slack.items()}
         entries = [Fraction(1), Fraction(2)] + [-amounts.get(j, Fraction(0)) for j in range(2, self.l)]
         shift = -sum(entries, Fraction(0)) / n  # makes the all-ones eigenvalue exactly 0
         circulant = tuple(str(c + shift) for c in entries)
-        coefficients = self.polar_coefficients(slack)
-        trivial = 1 if self.k > 1 else 0
-        g = [_round((c + trivial) / self.l) for c in coefficients]
-        floor = Fraction(trivial, n)
+        unit = self.polar(slack)
+        trivial = max(Decimal(0), unit[0][0]) if self.k > 1 else Decimal(0)
+        weights = [w / self.k for w in self.weights]
+        unit[0], weights[0] = (trivial, Decimal(0)), Decimal(1)
+        g = [_round(self.pairing(unit, weights, j) / self.l) for j in range(self.l)]
+        floor = _round(trivial) / n
         return CirculantWitness(
             length=self.l,
             cycles=self.k,
