@@ -28,10 +28,11 @@ __all__ = [
 ]
 
 AnyArray = jax.Array | np.ndarray
+Scalar = float | jax.Array
 
 
 def logits(
-    tokens: Float[AnyArray, "token dim"], w_qk: Float[AnyArray, "dim dim"], kappa: float = 1.0
+    tokens: Float[AnyArray, "token dim"], w_qk: Float[AnyArray, "dim dim"], kappa: Scalar = 1.0
 ) -> Float[jax.Array, "token token"]:
     """Bilinear logits without position: l_ij = kappa * x_i^T W x_j.
 
@@ -47,9 +48,9 @@ def softmax_attention(
 ) -> Float[jax.Array, "query key"]:
     """Row-wise softmax over the visible keys: a_ij = e^{l_ij} / sum_{k visible} e^{l_ik}, and 0 where masked.
 
-    Args: ``logits`` (queries, keys); ``mask`` of the same shape, True where the query sees the key (None: all).
-    Each row must see a key: a row that sees none has no softmax and comes back NaN, never as a made-up row.
-    Returns rows on the simplex, query axis first.
+    Args: ``logits`` (queries, keys); ``mask`` of the same shape, True where the query sees the key (None:
+    all). Each row must see a key: a row that sees none has no softmax and comes back NaN, never as a
+    made-up row. Returns rows on the simplex, query axis first.
     """
     scores = jnp.asarray(logits, dtype=jnp.float64)
     if mask is None:
@@ -79,11 +80,13 @@ def diagonal_attention(num_tokens: int) -> Float[jax.Array, "query key"]:
 def sink_attention(num_tokens: int, sink: int = 0) -> Float[jax.Array, "query key"]:
     """Sink attention A = 1 e_s^T: each token attends to token ``sink`` alone."""
     if not 0 <= sink < _size(num_tokens):
-        raise ValueError(f"Expected a sink index in 0..{num_tokens - 1}, got {sink}; pass the sink's row number.")
+        raise ValueError(
+            f"Expected a sink index in 0..{num_tokens - 1}, got {sink}; pass the sink's row number."
+        )
     return jnp.zeros((num_tokens, num_tokens)).at[:, sink].set(1.0)
 
 
-def mixed_attention(num_tokens: int, t: float) -> Float[jax.Array, "query key"]:
+def mixed_attention(num_tokens: int, t: Scalar) -> Float[jax.Array, "query key"]:
     """The mix A_t = (1-t) I + t 1 1^T / T between diagonal (t=0) and uniform (t=1); ``t`` may be traced."""
     return (1.0 - t) * diagonal_attention(num_tokens) + t * uniform_attention(num_tokens)
 
@@ -113,7 +116,9 @@ def block_attention(sizes: Sequence[int]) -> Float[jax.Array, "query key"]:
     Raises ValueError unless ``sizes`` is a non-empty list of positive integers.
     """
     if len(sizes) == 0 or min(sizes) < 1:
-        raise ValueError(f"Expected a non-empty list of block sizes >= 1, got {list(sizes)}; drop empty blocks.")
+        raise ValueError(
+            f"Expected a non-empty list of block sizes >= 1, got {list(sizes)}; drop empty blocks."
+        )
     label = jnp.asarray(np.repeat(np.arange(len(sizes)), sizes))
     return _uniform_over(label[:, None] == label[None, :])
 
@@ -148,5 +153,7 @@ def _uniform_over(visible: Bool[jax.Array, "query key"]) -> Float[jax.Array, "qu
 
 def _size(num_tokens: int) -> int:
     if num_tokens < 1:
-        raise ValueError(f"Expected at least one token, got {num_tokens}; pass the number of rows of the attention.")
+        raise ValueError(
+            f"Expected at least one token, got {num_tokens}; pass the number of rows of the attention."
+        )
     return num_tokens

@@ -25,8 +25,9 @@ def dot_error(length: int) -> float:
 class PointCloud:
     """The points x_i - shift: rows of a real array of any float or integer type, converted block by block.
 
-    Raises ValueError unless ``points`` is a non-empty (points, dim) array of finite real numbers of at most 64
-    bits whose largest norm is 0 or between 1e-120 and 1e120, and ``shift`` (if any) a vector of that dimension.
+    Raises ValueError unless ``points`` is a non-empty (points, dim) array of finite real numbers of at most
+    64 bits whose largest norm is 0 or between 1e-120 and 1e120, and ``shift`` (if any) a vector of that
+    dimension.
     """
 
     points: np.ndarray
@@ -40,7 +41,8 @@ class PointCloud:
             )
         if points.dtype.kind not in "fiu" or points.dtype.itemsize > 8:
             raise ValueError(
-                f"Expected real numbers of at most 64 bits, got dtype {points.dtype}; convert the points to float64."
+                f"Expected real numbers of at most 64 bits, got dtype {points.dtype};"
+                " convert the points to float64."
             )
         if shift is not None and shift.shape != points.shape[1:]:
             raise ValueError(
@@ -52,14 +54,14 @@ class PointCloud:
             finite = np.isfinite(block).all(axis=1)
             if not finite.all():
                 raise ValueError(
-                    f"Expected finite points, got NaN or infinity in row {where.start + int(finite.argmin())};"
-                    " remove or repair it."
+                    "Expected finite points, got NaN or infinity in row"
+                    f" {where.start + int(finite.argmin())}; remove or repair it."
                 )
             largest = max(largest, float(np.abs(block).max()))
         if not (largest == 0.0 or _LEAST_NORM <= largest <= _LARGEST_NORM):
             raise ValueError(
-                f"Expected entries of size {_LEAST_NORM:g} to {_LARGEST_NORM:g}, got a largest one of {largest:g};"
-                " rescale the cloud (hull membership does not depend on the scale)."
+                f"Expected entries of size {_LEAST_NORM:g} to {_LARGEST_NORM:g}, got a largest one of"
+                f" {largest:g}; rescale the cloud (hull membership does not depend on the scale)."
             )
 
     @property
@@ -91,13 +93,15 @@ class PointCloud:
     def least_product(self, direction: Float[np.ndarray, " dim"]) -> float:
         """A lower bound on min_i <direction, x_i> that the rounding of its own evaluation cannot break.
 
-        Each computed product is lowered by its a-priori error gamma_{d+4} <|direction|, |x_i|> (two units of it
-        for the rounding of x_i - shift and of the correction itself) and by d * 2^-1022 for underflow.
+        Each computed product is lowered by its a-priori error gamma_{d+4} <|direction|, |x_i|> (two units
+        of it for the rounding of x_i - shift and of the correction itself) and by d * 2^-1022 for
+        underflow.
         """
         slack = dot_error(self.dim + 4)
         absolute = np.abs(direction)
         least = min(
-            float((block @ direction - slack * (np.abs(block) @ absolute)).min()) for _, block in self.blocks()
+            float((block @ direction - slack * (np.abs(block) @ absolute)).min())
+            for _, block in self.blocks()
         )
         return least - self.dim * 2.0**-1022
 

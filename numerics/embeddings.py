@@ -82,5 +82,8 @@ def load_pool() -> Pool:
 
 
 def _load(name: str) -> dict[str, np.ndarray]:
-    with (files("numerics") / "data" / name).open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
+    with (
+        (files("numerics") / "data" / name).open("rb") as stream,
+        np.load(stream, allow_pickle=False) as archive,
+    ):
         return {key: archive[key] for key in archive.files}

@@ -1,9 +1,9 @@
 """Gordan's alternative, and with it the representability of a sink by one bilinear form (theory.md G1, G2).
 
-For a finite set of rows exactly one holds: some u has <u, row_i> > 0 for all i, or some weights w >= 0, sum 1,
-have sum_i w_i row_i = 0. For a set P of (query, key) pairs the rows are x_i (x) (x_s - x_j) and u is W. When P
-holds a whole product of queries and keys, or enough of one, two hull problems in d dimensions replace d^2
-unknowns.
+For a finite set of rows exactly one holds: some u has <u, row_i> > 0 for all i, or some weights w >= 0, sum
+1, have sum_i w_i row_i = 0. For a set P of (query, key) pairs the rows are x_i (x) (x_s - x_j) and u is W.
+When P holds a whole product of queries and keys, or enough of one, two hull problems in d dimensions
+replace d^2 unknowns.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from numerics.hull import MinNormPoint, distance_to_hull, min_norm_point
 
 __all__ = ["Alternative", "SinkRepresentation", "gordan", "pair_rows", "representable", "sink_pairs"]
 
-_MOST_ROW_ENTRIES = 2**27  # one GiB of float64: beyond this the general pair problem is refused, not attempted
+# One GiB of float64: beyond this the general pair problem is refused, not attempted.
+_MOST_ROW_ENTRIES = 2**27
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +51,7 @@ class SinkRepresentation:
 
 
 def gordan(rows: np.ndarray) -> Alternative:
-    """Gordan's alternative for the rows of a matrix: a normal with <u, row_i> > 0 for all i, or weights of zero.
+    """Gordan's alternative for the rows of a matrix: a normal u with <u, row_i> > 0, or weights of zero.
 
     Rows (rows, dim) of any real dtype. They are first scaled by powers of two to comparable length, which is
     exact and changes neither side of the alternative, so a tiny row counts as much as a long one. A zero row
@@ -66,10 +67,11 @@ def gordan(rows: np.ndarray) -> Alternative:
         if margin > 0.0:
             return Alternative("normal", found.normal, None, _no_rows(), margin, 0.0, True)
     kind: Literal["weights", "undecided"] = "weights" if found.status == "contains_zero" else "undecided"
-    shifted = np.ldexp(found.weights, int(exponent[found.support].min()) - exponent[found.support])
+    least = int(exponent[found.support].min())
+    shifted = np.ldexp(found.weights, least - exponent[found.support])
     weights = shifted / shifted.sum()
-    # The bound of the scaled problem, carried over: the same sum up to the common factor and the normalisation.
-    residual = float(np.ldexp(found.distance_upper, int(exponent[found.support].min())) / shifted.sum()) * (1 + 1e-12)
+    # The bound of the scaled problem, carried over: the same sum up to a common factor and normalisation.
+    residual = float(np.ldexp(found.distance_upper, least) / shifted.sum()) * (1 + 1e-12)
     normal = found.normal if kind == "undecided" else None
     margin = cloud.least_product(found.normal) if kind == "undecided" else 0.0
     return Alternative(kind, normal, weights, found.support, margin, residual, found.stable)
@@ -84,28 +86,38 @@ def sink_pairs(
 ) -> Int[np.ndarray, "pair 2"]:
     """The pairs (i, j) on which the sink must win: i in Q, j in K, and j <= i if causal (own token included).
 
-    ``queries`` and ``keys`` are row numbers below ``num_tokens``; by default K is every token but the sink, and
-    Q too, less, when causal, the tokens before the sink (they cannot see it). The query i = s may be named
-    explicitly. Returns (pairs, 2), in lexicographic order, possibly empty for a causal mask.
-    Raises ValueError for an index out of range, an empty Q or K, the sink among the keys, or, when causal, a
-    query before the sink. theory.md G1, G2 (pairs j < i are a trap: at T=1 they accept W = 0).
+    ``queries`` and ``keys`` are row numbers below ``num_tokens``; by default K is every token but the sink,
+    and Q too, less, when causal, the tokens before the sink (they cannot see it). The query i = s may be
+    named explicitly. Returns (pairs, 2), in lexicographic order, possibly empty for a causal mask. Raises
+    ValueError for an index out of range, an empty Q or K, the sink among the keys, or, when causal, a query
+    before the sink. theory.md G1, G2 (pairs j < i are a trap: at T=1 they accept W = 0).
     """
     if not 0 <= sink < num_tokens:
-        raise ValueError(f"Expected a sink index in 0..{num_tokens - 1}, got {sink}; pass the sink's row number.")
+        raise ValueError(
+            f"Expected a sink index in 0..{num_tokens - 1}, got {sink}; pass the sink's row number."
+        )
     others = [i for i in range(num_tokens) if i != sink]
-    chosen_queries = sorted(set([i for i in others if i > sink or not causal] if queries is None else queries))
+    chosen_queries = sorted(
+        set([i for i in others if i > sink or not causal] if queries is None else queries)
+    )
     chosen_keys = sorted(set(others if keys is None else keys))
     for name, chosen in (("queries", chosen_queries), ("keys", chosen_keys)):
         if not chosen:
-            raise ValueError(f"Expected at least one index among the {name}, got none; an empty set demands nothing.")
+            raise ValueError(
+                f"Expected at least one index among the {name}, got none; an empty set demands nothing."
+            )
         if not (chosen[0] >= 0 and chosen[-1] < num_tokens):
-            raise ValueError(f"Expected {name} in 0..{num_tokens - 1}, got {chosen[0]}..{chosen[-1]}; use row numbers.")
+            raise ValueError(
+                f"Expected {name} in 0..{num_tokens - 1}, got {chosen[0]}..{chosen[-1]}; use row numbers."
+            )
     if sink in chosen_keys:
-        raise ValueError(f"Expected keys other than the sink, got key {sink} = sink; leave the sink out of the keys.")
+        raise ValueError(
+            f"Expected keys other than the sink, got key {sink} = sink; leave the sink out of the keys."
+        )
     if causal and chosen_queries[0] < sink:
         raise ValueError(
-            f"Expected causal queries at or after the sink {sink}, got query {chosen_queries[0]}, which cannot see"
-            " it; drop the earlier queries."
+            f"Expected causal queries at or after the sink {sink}, got query {chosen_queries[0]}, which"
+            " cannot see it; drop the earlier queries."
         )
     pairs = [(i, j) for i in chosen_queries for j in chosen_keys if j <= i or not causal]
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)
@@ -130,9 +142,10 @@ def representable(
     K), as for products and causal masks. Otherwise Gordan on the pair rows themselves, in coordinates of the
     tokens' span when they are fewer than the dimensions.
 
-    Args: ``tokens`` (T, d), the sink's row among them; ``pairs`` (P, 2) of (query, key), e.g. ``sink_pairs``.
-    Returns a ``SinkRepresentation``. Raises ValueError for an empty or out-of-range pair set, a pair whose key
-    is the sink, tokens as in ``min_norm_point``, or a general pair problem beyond a GiB. theory.md G1, G2.
+    Args: ``tokens`` (T, d), the sink's row among them; ``pairs`` (P, 2) of (query, key), e.g.
+    ``sink_pairs``. Returns a ``SinkRepresentation``. Raises ValueError for an empty or out-of-range pair
+    set, a pair whose key is the sink, tokens as in ``min_norm_point``, or a general pair problem beyond a
+    GiB. theory.md G1, G2.
     """
     cloud = PointCloud(np.asarray(tokens))
     pairs = _checked_pairs(pairs, sink, cloud.num_points)
@@ -156,13 +169,18 @@ def _general(
     entries = len(pairs) * basis.shape[1] ** 2
     if entries > _MOST_ROW_ENTRIES:
         raise ValueError(
-            f"Expected a pair problem of at most {_MOST_ROW_ENTRIES} entries, got {entries} for {len(pairs)} pairs"
-            f" in {basis.shape[1]} dimensions; use all queries with all keys (or a causal mask), or fewer pairs."
+            f"Expected a pair problem of at most {_MOST_ROW_ENTRIES} entries, got {entries} for"
+            f" {len(pairs)} pairs in {basis.shape[1]} dimensions; use all queries with all keys (or a causal"
+            " mask), or fewer pairs."
         )
     found = gordan(pair_rows(x @ basis, sink, pairs))
     if found.kind == "normal":
-        return _scaled_to_margin(x, sink, pairs, basis @ found.normal.reshape((basis.shape[1],) * 2) @ basis.T)
-    kind: Literal["not_representable", "undecided"] = "not_representable" if found.kind == "weights" else "undecided"
+        return _scaled_to_margin(
+            x, sink, pairs, basis @ found.normal.reshape((basis.shape[1],) * 2) @ basis.T
+        )
+    kind: Literal["not_representable", "undecided"] = (
+        "not_representable" if found.kind == "weights" else "undecided"
+    )
     return SinkRepresentation(kind, None, found.weights, pairs[found.support], 0.0, False, found.stable)
 
 
@@ -213,9 +231,13 @@ def _checked_pairs(pairs: np.ndarray, sink: int, num_tokens: int) -> Int[np.ndar
             f" {chosen.dtype}; build it with sink_pairs."
         )
     if not (0 <= sink < num_tokens and chosen.min() >= 0 and chosen.max() < num_tokens):
-        raise ValueError(f"Expected indices in 0..{num_tokens - 1}, got a sink or pair outside; use row numbers.")
+        raise ValueError(
+            f"Expected indices in 0..{num_tokens - 1}, got a sink or pair outside; use row numbers."
+        )
     if (chosen[:, 1] == sink).any():
-        raise ValueError(f"Expected keys other than the sink, got key {sink} = sink; leave the sink out of the keys.")
+        raise ValueError(
+            f"Expected keys other than the sink, got key {sink} = sink; leave the sink out of the keys."
+        )
     return np.asarray(chosen, dtype=np.int64)
 
 

@@ -1,8 +1,8 @@
 """The point of a convex hull nearest to the origin, with the separating normal or the weights of zero.
 
-Primal and dual of theory.md's hull hypotheses (G1, C1, E2, M1 by way of P2):
+Primal and dual of theory.md's hull hypotheses (G1, C1, E2, P2):
 
-    dist(0, conv{x_i}) = min { ||sum_i w_i x_i|| : w >= 0, sum w = 1 } = max { min_i <u, x_i> : ||u|| <= 1 }^+ .
+    dist(0, conv{x_i}) = min { ||sum_i w_i x_i|| : w >= 0, sum w = 1 } = max { min_i <u, x_i> : ||u|| <= 1 } .
 
 The minimum is found as a non-negative least-squares problem in one more dimension. With M the matrix whose
 columns are (s, x_i), s > 0 a length scale, and e the first unit vector,
@@ -30,7 +30,7 @@ __all__ = ["MinNormPoint", "distance_to_hull", "min_norm_point"]
 
 # A residual this small is rounding: whether zero is in the hull is then decided by the checks at the end.
 _RESIDUAL_FLOOR = 32 * UNIT_ROUNDOFF
-# Columns closer than this (relative to the scale) to the span of the active ones would ruin the factorisation.
+# Columns closer than this, relative to their length, to the span of the active ones are taken as dependent.
 _LEAST_DISTANCE = 1e-12
 
 
@@ -38,22 +38,21 @@ _LEAST_DISTANCE = 1e-12
 class MinNormPoint:
     """The answer to ``min_norm_point``: primal, dual, and what the float64 checks allow to be said.
 
-    ``status`` is
-    "separated": min_i <normal, x_i> >= ``margin`` > 0 with the rounding of that check accounted for, so the hull
-        misses the origin;
-    "contains_zero": no separation was found, and sum_i w_i x_i is zero to the rounding of its own evaluation;
-    "undecided": neither; ``distance_lower`` and ``distance_upper`` say how much is open.
+    ``status``: "separated" says that min_i <normal, x_i> >= ``margin`` > 0, the rounding of that check
+    accounted for, so that the hull misses the origin; "contains_zero" that no separation was found and
+    sum_i w_i x_i is zero to the rounding of its own evaluation; "undecided" neither: ``distance_lower`` and
+    ``distance_upper`` say how much is open.
 
-    ``stable`` tells a finding from a coincidence. A separation is stable. Zero in the hull is when it lies inside
-    a simplex of dim+1 points whose weights exceed their own rounding: then a small change of the input cannot
-    move it out. A smaller support (zero on a lower face, or a cloud that does not span the space) is returned
-    all the same, but a hull at distance 1e-17 looks exactly like it: only exact arithmetic on that support, all
-    of whose weights are well above rounding, can confirm it.
+    ``stable`` tells a finding from a coincidence. A separation is stable. Zero in the hull is when it lies
+    inside a simplex of dim+1 points whose weights exceed their own rounding: then a small change of the
+    input cannot move it out. A smaller support (zero on a lower face, or a cloud that does not span the
+    space) is returned all the same, but a hull at distance 1e-17 looks exactly like it: only exact
+    arithmetic on that support, all of whose weights are well above rounding, can confirm it.
     """
 
     point: Float[np.ndarray, " dim"]  # sum_i w_i x_i, the nearest point as evaluated
     weights: Float[np.ndarray, " support"]  # w > 0, sum 1 up to rounding, aligned with support
-    support: Int[np.ndarray, " support"]  # ascending row numbers of affinely independent points, at most dim+1
+    support: Int[np.ndarray, " support"]  # ascending rows of affinely independent points, at most dim+1
     normal: Float[np.ndarray, " dim"]  # unit vector maximising min_i <u, x_i>; zeros when nothing separates
     margin: float  # lower bound on min_i <normal, x_i>, rounding included (negative: not separating)
     distance_lower: float  # bounds on dist(0, conv), rounding included
@@ -72,13 +71,13 @@ def min_norm_point(
 ) -> MinNormPoint:
     """The point of conv{x_i} nearest to the origin, with weights, support and separating normal.
 
-    Solves min ||sum_i w_i x_i|| over the simplex and stops when min_i <p, x_i> >= ||p||^2 (1 - tolerance), or at
-    rounding. ``points`` (points, dim) holds one point per row in any real dtype up to 64 bits; float16 and
-    float32 are read block by block, never copied whole. ``max_iterations`` counts points entering the support
-    (default 50 (dim + 10) + points). Ties are broken by row number, so the answer is deterministic.
+    Solves min ||sum_i w_i x_i|| over the simplex and stops when min_i <p, x_i> >= ||p||^2 (1 - tolerance),
+    or at rounding. ``points`` (points, dim) holds one point per row in any real dtype up to 64 bits;
+    float16 and float32 are read block by block, never copied whole. ``max_iterations`` counts points
+    entering the support (default 50 (dim + 10) + points). The answer is deterministic.
 
-    Returns a ``MinNormPoint``; read its ``status``: it is a float64 finding, not a proof. Raises ValueError for
-    an empty cloud, a wrong rank, a dtype that is not real, NaN or infinity. theory.md G1, C1, E2.
+    Returns a ``MinNormPoint``; read its ``status``: it is a float64 finding, not a proof. Raises ValueError
+    for an empty cloud, a wrong rank, a dtype that is not real, NaN or infinity. theory.md G1, C1, E2.
     """
     return _solve(PointCloud(np.asarray(points)), tolerance, max_iterations, pool_size)
 
@@ -91,7 +90,7 @@ def distance_to_hull(
     max_iterations: int | None = None,
     pool_size: int = 2048,
 ) -> MinNormPoint:
-    """The distance from ``point`` (dim,) to conv of the rows of ``points``: ``min_norm_point`` of x_i - point.
+    """The distance from ``point`` (dim,) to the hull of ``points``: ``min_norm_point`` of x_i - point.
 
     ``status`` "separated" means that ``point`` is outside: <normal, x_i - point> >= margin > 0 for all i. The
     differences are formed block by block and their rounding is inside the bounds. Options and errors as in
@@ -99,24 +98,30 @@ def distance_to_hull(
     """
     shift = np.asarray(point)
     if shift.dtype.kind not in "fiu" or not np.isfinite(shift).all():
-        raise ValueError(f"Expected a finite real point, got dtype {shift.dtype} or NaN or infinity; repair the point.")
-    return _solve(PointCloud(np.asarray(points), shift.astype(np.float64)), tolerance, max_iterations, pool_size)
+        raise ValueError(
+            f"Expected a finite real point, got dtype {shift.dtype} or NaN or infinity; repair the point."
+        )
+    return _solve(
+        PointCloud(np.asarray(points), shift.astype(np.float64)), tolerance, max_iterations, pool_size
+    )
 
 
 def _solve(cloud: PointCloud, tolerance: float, max_iterations: int | None, pool_size: int) -> MinNormPoint:
     if not (0.0 < tolerance < 1.0):
-        raise ValueError(f"Expected a relative tolerance between 0 and 1, got {tolerance}; 1e-10 is the default.")
+        raise ValueError(
+            f"Expected a relative tolerance between 0 and 1, got {tolerance}; 1e-10 is the default."
+        )
     norms = cloud.norms()
     nearest = int(norms.argmin())
     if norms[nearest] == 0.0:
         return _finish(cloud, np.array([nearest]), np.ones(1), np.zeros(cloud.dim), 0, stable=False)
     budget = 50 * (cloud.dim + 10) + cloud.num_points if max_iterations is None else max_iterations
-    active = _ActiveSet(float(norms.max()), nearest, cloud.rows(np.array([nearest]))[0])
+    # The median keeps one huge row (a raw sink embedding, say) from costing the others their digits.
+    active = _ActiveSet(float(np.median(norms)), nearest, cloud.rows(np.array([nearest]))[0])
 
     while True:
-        gains = active.scale * active.residual[0] + cloud.products(active.residual[1:])
-        threshold = active.threshold(tolerance)
-        violating = int((gains > threshold).sum())
+        gains = active.gains(cloud.products(active.residual[1:]), norms, tolerance)
+        violating = int((gains > 0.0).sum())
         if active.at_zero or violating == 0:
             if active.fresh:
                 break
@@ -124,18 +129,23 @@ def _solve(cloud: PointCloud, tolerance: float, max_iterations: int | None, pool
             continue
         size = min(pool_size, violating)
         pool = np.sort(np.argpartition(-gains, size - 1)[:size])
-        entered = active.settle(pool, cloud.rows(pool), tolerance, budget)
+        entered = active.settle(pool, cloud.rows(pool), norms[pool], tolerance, budget)
         # Nothing entered although some points violate: they depend on the active ones to rounding.
         if entered == 0 or active.iterations >= budget:
             break
     stable = active.at_zero and active.prune()
     return _finish(
-        cloud, np.array(active.support), active.weights, -active.residual[1:], active.iterations, stable=stable
+        cloud,
+        np.array(active.support),
+        active.weights,
+        -active.residual[1:],
+        active.iterations,
+        stable=stable,
     )
 
 
 class _ActiveSet:
-    """Lawson-Hanson state: support, coefficients v > 0 on it, factorised columns (s, x_i), residual e - M v."""
+    """Lawson-Hanson state: support, coefficients v > 0, factorised columns (s, x_i), residual e - M v."""
 
     def __init__(self, scale: float, index: int, point: Float[np.ndarray, " dim"]) -> None:
         self.scale = scale
@@ -156,10 +166,18 @@ class _ActiveSet:
     def at_zero(self) -> bool:
         return bool(np.linalg.norm(self.residual) <= _RESIDUAL_FLOOR)
 
-    def threshold(self, tolerance: float) -> float:
-        """The gain <r, (s, x_j)> below which a point cannot usefully enter: a relative gap, or rounding."""
+    def gains(
+        self,
+        products: Float[np.ndarray, " point"],
+        norms: Float[np.ndarray, " point"],
+        tolerance: float,
+    ) -> Float[np.ndarray, " point"]:
+        """<r, (s, x_j)> less what does not count: a relative gap of ``tolerance``, or rounding if larger."""
         size = float(np.linalg.norm(self.residual))
-        return self.scale * size * max(tolerance * size, 16 * UNIT_ROUNDOFF)
+        rounding = 16 * UNIT_ROUNDOFF * size * (self.scale + norms)
+        return (
+            self.scale * self.residual[0] + products - np.maximum(self.scale * tolerance * size**2, rounding)
+        )
 
     def refresh(self) -> None:
         """Factorise anew and re-solve, in case updating has left an error."""
@@ -185,28 +203,33 @@ class _ActiveSet:
                 return False
 
     def settle(
-        self, pool: Int[np.ndarray, " pool"], points: Float[np.ndarray, "pool dim"], tolerance: float, budget: int
+        self,
+        pool: Int[np.ndarray, " pool"],
+        points: Float[np.ndarray, "pool dim"],
+        norms: Float[np.ndarray, " pool"],
+        tolerance: float,
+        budget: int,
     ) -> int:
         """Let points of the pool enter until none violates optimality; return how many entered."""
         entered = 0
-        barred = np.isin(pool, self.support)
+        barred = np.isin(pool, self.support, kind="table")
         while not self.at_zero and self.iterations < budget:
-            gains = self.scale * self.residual[0] + points @ self.residual[1:]
+            gains = self.gains(points @ self.residual[1:], norms, tolerance)
             gains[barred] = -np.inf
             best = int(gains.argmax())
-            if not (gains[best] > self.threshold(tolerance)):
+            if not (gains[best] > 0.0):
                 break
             before = float(np.linalg.norm(self.residual))
             if self._enter(int(pool[best]), points[best]) and np.linalg.norm(self.residual) < before:
                 entered += 1
-                barred = np.isin(pool, self.support)
+                barred = np.isin(pool, self.support, kind="table")
             else:
                 barred[best] = True  # depends on the support to rounding, or made no progress
         return entered
 
     def _enter(self, index: int, point: Float[np.ndarray, " dim"]) -> bool:
         column = np.concatenate([[self.scale], point])
-        if not self._qr.append(column, _LEAST_DISTANCE * self.scale):
+        if not self._qr.append(column, _LEAST_DISTANCE * float(np.linalg.norm(column))):
             return False
         self.support.append(index)
         self._coefficients = np.append(self._coefficients, 0.0)
@@ -216,7 +239,7 @@ class _ActiveSet:
         return True
 
     def _descend(self) -> None:
-        """Move to the least-squares solution on the support, dropping each point whose coefficient reaches zero."""
+        """Move to the least-squares solution; drop each point whose coefficient reaches zero on the way."""
         while True:
             goal = self._qr.least_squares(self._target)
             falling = goal <= 0.0
@@ -226,7 +249,8 @@ class _ActiveSet:
                 return
             current = self._coefficients
             ratios = np.full(len(goal), np.inf)
-            fall = current[falling] - goal[falling]  # zero only for a point that has just entered and gains nothing
+            # The fall is zero only for a point that has just entered and gains nothing.
+            fall = current[falling] - goal[falling]
             ratios[falling] = np.divide(current[falling], fall, out=np.zeros_like(fall), where=fall > 0.0)
             step = float(ratios.min())
             self._coefficients = np.maximum(current + step * (goal - current), 0.0)
@@ -255,9 +279,10 @@ def _finish(
     point = weights @ rows
     # |fl(sum w x) - sum w x| and the rounding in x_i - shift, componentwise, then as a norm.
     point_error = dot_error(len(support) + 4) * float(np.linalg.norm(weights @ np.abs(rows)))
-    # The residual is the accurate normal as a rule; the point itself is when its coordinates differ wildly in size.
+    # The residual is the more accurate normal as a rule; the point is when its coordinates differ wildly.
     margin, normal = max(
-        ((cloud.least_product(unit), unit) for unit in (_unit(direction), _unit(point))), key=lambda pair: pair[0]
+        ((cloud.least_product(unit), unit) for unit in (_unit(direction), _unit(point))),
+        key=lambda pair: pair[0],
     )
     relative = 1.0 + dot_error(cloud.dim + len(support) + 8)  # ||normal|| and sum(w) are 1 up to this
     length = float(np.linalg.norm(point))

@@ -1,4 +1,4 @@
-"""How a head's output responds to the tokens: the closed form of theory.md S2 beside automatic differentiation.
+"""How a head's output responds to the tokens: theory.md S2's closed form beside autodiff.
 
 Output o_i = sum_k a_ik V x_k with a the softmax over the visible keys of l_ik = kappa x_i^T W_ik x_k, where
 W_ik = W without position, and W_Q^T R_{(p_k - p_i) theta} W_K in a rotary plane.
@@ -25,6 +25,7 @@ __all__ = [
 ]
 
 AnyArray = jax.Array | np.ndarray
+Scalar = float | jax.Array
 Mask = Bool[AnyArray, "token token"] | None
 
 
@@ -32,7 +33,7 @@ def head_output(
     tokens: Float[AnyArray, "token dim"],
     w_qk: Float[AnyArray, "dim dim"],
     w_vo: Float[AnyArray, "dim dim"],
-    kappa: float = 1.0,
+    kappa: Scalar = 1.0,
     mask: Mask = None,
 ) -> Float[jax.Array, "token dim"]:
     """Head outputs o_i = sum_j a_ij V x_j with a = softmax(kappa x_i^T W x_j) over the visible keys."""
@@ -46,8 +47,8 @@ def rope_head_output(
     w_k: Float[AnyArray, "2 dim"],
     w_vo: Float[AnyArray, "dim dim"],
     positions: Real[AnyArray, " token"],
-    theta: float,
-    kappa: float = 1.0,
+    theta: Scalar,
+    kappa: Scalar = 1.0,
     mask: Mask = None,
 ) -> Float[jax.Array, "token dim"]:
     """Head outputs with the logits of one rotary plane."""
@@ -56,11 +57,12 @@ def rope_head_output(
     return attention @ x @ jnp.asarray(w_vo, dtype=jnp.float64).T
 
 
+@jax.jit
 def autodiff_jacobian(
     tokens: Float[AnyArray, "token dim"],
     w_qk: Float[AnyArray, "dim dim"],
     w_vo: Float[AnyArray, "dim dim"],
-    kappa: float = 1.0,
+    kappa: Scalar = 1.0,
     mask: Mask = None,
 ) -> Float[jax.Array, "token token dim dim"]:
     """d o_i / d x_j by ``jax.jacobian``; axes [i, j, output, input]."""
@@ -68,14 +70,15 @@ def autodiff_jacobian(
     return jax.jacobian(lambda t: head_output(t, w_qk, w_vo, kappa, mask))(x).transpose(0, 2, 1, 3)
 
 
+@jax.jit
 def rope_autodiff_jacobian(
     tokens: Float[AnyArray, "token dim"],
     w_q: Float[AnyArray, "2 dim"],
     w_k: Float[AnyArray, "2 dim"],
     w_vo: Float[AnyArray, "dim dim"],
     positions: Real[AnyArray, " token"],
-    theta: float,
-    kappa: float = 1.0,
+    theta: Scalar,
+    kappa: Scalar = 1.0,
     mask: Mask = None,
 ) -> Float[jax.Array, "token token dim dim"]:
     """d o_i / d x_j under one rotary plane by ``jax.jacobian``; axes [i, j, output, input]."""
@@ -84,11 +87,12 @@ def rope_autodiff_jacobian(
     return out.transpose(0, 2, 1, 3)
 
 
+@jax.jit
 def closed_form_jacobian(
     tokens: Float[AnyArray, "token dim"],
     w_qk: Float[AnyArray, "dim dim"],
     w_vo: Float[AnyArray, "dim dim"],
-    kappa: float = 1.0,
+    kappa: Scalar = 1.0,
     mask: Mask = None,
 ) -> Float[jax.Array, "token token dim dim"]:
     """d o_i / d x_j in closed form; axes [i, j, output, input].
@@ -101,14 +105,15 @@ def closed_form_jacobian(
     return _closed_form(x, softmax_attention(logits(x, w_qk, kappa), mask), w, w_vo, kappa)
 
 
+@jax.jit
 def rope_closed_form_jacobian(
     tokens: Float[AnyArray, "token dim"],
     w_q: Float[AnyArray, "2 dim"],
     w_k: Float[AnyArray, "2 dim"],
     w_vo: Float[AnyArray, "dim dim"],
     positions: Real[AnyArray, " token"],
-    theta: float,
-    kappa: float = 1.0,
+    theta: Scalar,
+    kappa: Scalar = 1.0,
     mask: Mask = None,
 ) -> Float[jax.Array, "token token dim dim"]:
     """``closed_form_jacobian`` with W_ij = W_Q^T R_{(p_j - p_i) theta} W_K in place of W.
@@ -123,11 +128,12 @@ def rope_closed_form_jacobian(
     return _closed_form(x, attention, w, w_vo, kappa)
 
 
+@jax.jit
 def jacobian_norm_bound(
     tokens: Float[AnyArray, "token dim"],
     w_qk: Float[AnyArray, "dim dim"],
     w_vo: Float[AnyArray, "dim dim"],
-    kappa: float = 1.0,
+    kappa: Scalar = 1.0,
     mask: Mask = None,
 ) -> Float[jax.Array, "token token"]:
     """a_ij (||V|| + |kappa| ||v_j - o_i|| ||W^T x_i||): bounds the spectral norm of d o_i / d x_j for j != i.
@@ -139,7 +145,9 @@ def jacobian_norm_bound(
     values = x @ jnp.asarray(w_vo, dtype=jnp.float64).T
     gaps = jnp.linalg.norm(values[None] - (attention @ values)[:, None], axis=-1)
     reach = jnp.linalg.norm(x @ jnp.asarray(w_qk, dtype=jnp.float64), axis=-1)
-    bound = attention * (jnp.linalg.norm(jnp.asarray(w_vo, dtype=jnp.float64), 2) + abs(kappa) * gaps * reach[:, None])
+    bound = attention * (
+        jnp.linalg.norm(jnp.asarray(w_vo, dtype=jnp.float64), 2) + abs(kappa) * gaps * reach[:, None]
+    )
     return jnp.where(jnp.eye(x.shape[0], dtype=bool), jnp.nan, bound)
 
 
@@ -148,7 +156,7 @@ def _closed_form(
     attention: Float[jax.Array, "token token"],
     w: Float[jax.Array, "token token dim dim"],
     w_vo: Float[AnyArray, "dim dim"],
-    kappa: float,
+    kappa: Scalar,
 ) -> Float[jax.Array, "token token dim dim"]:
     v = jnp.asarray(w_vo, dtype=jnp.float64)
     values = x @ v.T

@@ -1,6 +1,7 @@
 """One transformer step as the theory has it: attention, residual, normalisation (theory.md sections 0 and O).
 
-Pure float64 functions that run under ``jax.jit``, ``jax.vmap`` and ``jax.grad`` (``norm`` is a static string).
+Pure float64 functions that run under ``jax.jit``, ``jax.vmap`` and ``jax.grad`` (``norm`` is a static
+string).
 """
 
 from __future__ import annotations
@@ -68,5 +69,7 @@ def attention_step(
     if norm is None and gain is None:
         return out
     if norm is None:
-        raise ValueError("Expected no gain without a norm, got a gain and norm=None; pass norm='rms' or 'layer'.")
+        raise ValueError(
+            "Expected no gain without a norm, got a gain and norm=None; pass norm='rms' or 'layer'."
+        )
     raise ValueError(f"Expected norm to be 'rms', 'layer' or None, got {norm!r}; choose one of the three.")

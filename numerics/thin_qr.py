@@ -38,7 +38,7 @@ class ThinQR:
         self._updates = 0
 
     def append(self, column: Float[np.ndarray, " row"], least_distance: float) -> bool:
-        """Append a column unless its distance to the span of M is below ``least_distance``; say whether it was."""
+        """Append a column if it is at least ``least_distance`` from the span of M; say whether it is."""
         if self.num_columns == self.num_rows:
             return False
         try:
@@ -71,14 +71,15 @@ class ThinQR:
     def coefficient_errors(self, coefficients: Float[np.ndarray, " col"]) -> Float[np.ndarray, " col"]:
         """How far rounding can have moved each least-squares coefficient u_i: an estimate with room to spare.
 
-        |du_i| <= ||row i of M^+|| * (backward error), the latter taken as 32 units of rounding of || |M| |u| ||.
+        |du_i| <= ||row i of M^+|| * (backward error), the latter taken as 32 units of rounding of || |M|
+        |u| ||.
         """
         inverse = solve_triangular(self._r, self._q.T, check_finite=False)
         backward = 32.0 * 2.0**-53 * np.linalg.norm(np.abs(self.columns) @ np.abs(coefficients))
         return np.linalg.norm(inverse, axis=1) * backward
 
     def residual(self, target: Float[np.ndarray, " row"]) -> Float[np.ndarray, " row"]:
-        """The part of ``target`` orthogonal to the columns of M, projected twice so that it is so to rounding.
+        """The part of ``target`` orthogonal to the columns of M, projected twice to be so up to rounding.
 
         Orthogonality is relative to the residual's own size, however small against ``target``: this is what
         makes a normal read off it separate with a visible margin. Zero when M is square.

@@ -11,9 +11,9 @@ __all__ = ["chance_in_half_space", "log10_chance_in_half_space"]
 def chance_in_half_space(num_points: int, dim: int) -> Fraction:
     """P(N, d) = 2^(1-N) sum_{k<d} C(N-1, k): the chance that N points lie in an open half-space through 0.
 
-    Exact for N independent points in R^d whose law is symmetric about 0 and in general position almost surely
-    (isotropic ones, say). It is 1 iff N <= d, and 1/2 at N = 2d. Count *distinct* vectors, and the rank instead
-    of d where they do not span. Raises ValueError unless N >= 1 and d >= 1. theory.md P2.
+    Exact for N independent points in R^d whose law is symmetric about 0 and in general position almost
+    surely (isotropic ones, say). It is 1 iff N <= d, and 1/2 at N = 2d. Count *distinct* vectors, and the
+    rank instead of d where they do not span. Raises ValueError unless N >= 1 and d >= 1. theory.md P2.
     """
     return Fraction(_favourable(num_points, dim), 2 ** (num_points - 1))
 
@@ -28,7 +28,9 @@ def log10_chance_in_half_space(num_points: int, dim: int) -> float:
 
 def _favourable(num_points: int, dim: int) -> int:
     if num_points < 1 or dim < 1:
-        raise ValueError(f"Expected at least one point and one dimension, got {num_points} and {dim}; pass both >= 1.")
+        raise ValueError(
+            f"Expected at least one point and one dimension, got {num_points} and {dim}; pass both >= 1."
+        )
     total, term = 0, 1
     for k in range(min(dim, num_points)):
         total += term

@@ -91,7 +91,9 @@ def test_the_mix_runs_from_diagonal_to_uniform():
 
 
 def test_causal_uniform_is_the_cesaro_matrix():
-    np.testing.assert_allclose(causal_uniform_attention(3), [[1, 0, 0], [1 / 2, 1 / 2, 0], [1 / 3, 1 / 3, 1 / 3]])
+    np.testing.assert_allclose(
+        causal_uniform_attention(3), [[1, 0, 0], [1 / 2, 1 / 2, 0], [1 / 3, 1 / 3, 1 / 3]]
+    )
 
 
 @pytest.mark.parametrize("causal", [False, True])

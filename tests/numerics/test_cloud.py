@@ -37,11 +37,16 @@ def test_the_least_product_is_a_true_lower_bound_and_a_close_one(shifted):
         bound = PointCloud(points, shift).least_product(direction)
         origin = np.zeros(9) if shift is None else shift
         exact = [
-            sum((Fraction(p) - Fraction(o)) * Fraction(u) for p, o, u in zip(row, origin, direction, strict=True))
+            sum(
+                (Fraction(p) - Fraction(o)) * Fraction(u)
+                for p, o, u in zip(row, origin, direction, strict=True)
+            )
             for row in points
         ]
         assert Fraction(bound) <= min(exact)
-        assert float(min(exact) - Fraction(bound)) <= 1e-14 * np.abs(points).max() * np.abs(direction).max() * 9
+        assert (
+            float(min(exact) - Fraction(bound)) <= 1e-14 * np.abs(points).max() * np.abs(direction).max() * 9
+        )
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,11 @@ def check_alternative(rows, found):
         assert found.normal is None and (found.weights > 0).all()
         assert found.weights.sum() == pytest.approx(1.0, abs=1e-12)
         combination = np.linalg.norm(found.weights @ rows[found.support])
-        assert combination <= found.residual <= 1e-12 * np.linalg.norm(rows[found.support], axis=1).max() + 1e-300
+        assert (
+            combination
+            <= found.residual
+            <= 1e-12 * np.linalg.norm(rows[found.support], axis=1).max() + 1e-300
+        )
 
 
 def check_representation(tokens, sink, pairs, found):
@@ -189,9 +193,12 @@ def test_a_general_pair_set_can_need_rank_two():
     found = representable(tokens, 0, pairs)
     check_representation(tokens, 0, pairs, found)
     assert found.kind == "representable" and np.linalg.matrix_rank(found.w_qk) == 2
-    # A rank-one W = a b^T needs one sign of <a, x_i> <b, x_s - x_j> along a chain of pairs that joins all three
+    # A rank-one W = a b^T needs <a, x_i> <b, x_s - x_j> > 0 along a chain of pairs that joins all three
     # queries: all <a, x_i> of one sign, while the queries have 0 in their hull.
-    assert representable(tokens, 0, np.array([(i, j) for i in (1, 2, 3) for j in (1, 3)])).kind == "not_representable"
+    assert (
+        representable(tokens, 0, np.array([(i, j) for i in (1, 2, 3) for j in (1, 3)])).kind
+        == "not_representable"
+    )
 
 
 def random_instance(rng):
@@ -203,7 +210,9 @@ def random_instance(rng):
         tokens = rng.integers(-2, 3, size=(num_tokens, dim)).astype(float)
     else:  # repeated and antipodal tokens: the boundary
         base = rng.integers(-1, 2, size=(max(1, num_tokens // 2), dim)).astype(float)
-        tokens = base[rng.integers(len(base), size=num_tokens)] * rng.choice([-1.0, 1.0, 1.0], size=(num_tokens, 1))
+        tokens = base[rng.integers(len(base), size=num_tokens)] * rng.choice(
+            [-1.0, 1.0, 1.0], size=(num_tokens, 1)
+        )
     pairs = sink_pairs(num_tokens, 0, causal=bool(rng.integers(2)))
     if rng.random() < 0.3:
         pairs = pairs[np.sort(rng.choice(len(pairs), size=max(1, len(pairs) // 2), replace=False))]

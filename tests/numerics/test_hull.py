@@ -17,13 +17,15 @@ from numerics.hull import distance_to_hull, min_norm_point
 
 
 def exact_squared_distance(points):
-    """Oracle: the least squared norm over all faces, by solving each face's optimality system in rationals."""
+    """Oracle: the least squared norm over all faces, each face's optimality system solved in rationals."""
     rows = [[Fraction(int(value)) for value in row] for row in points]
     best = None
     for size in range(1, len(rows[0]) + 2):
         for face in itertools.combinations(range(len(rows)), size):
             # Stationarity on the affine hull: sum_j <x_i, x_j> w_j = mu for i in the face, sum w = 1.
-            gram = [[sum(a * b for a, b in zip(rows[i], rows[j], strict=True)) for j in face] + [-1] for i in face]
+            gram = [
+                [sum(a * b for a, b in zip(rows[i], rows[j], strict=True)) for j in face] + [-1] for i in face
+            ]
             system = flint.fmpq_mat([[_q(v) for v in row] for row in [*gram, [1] * size + [0]]])
             if system.rank() < size + 1:
                 continue
@@ -231,6 +233,15 @@ def test_zero_stays_in_the_hull_under_the_same_moves(name):
     assert found.status == "contains_zero"
 
 
+@pytest.mark.parametrize("factor", [1e4, 1e8, 1e12])
+def test_one_huge_point_costs_the_others_no_digits(factor):
+    points = np.random.default_rng(17).normal(size=(100, 12)) + 3.0 * np.eye(12)[0]
+    base = min_norm_point(points)
+    assert base.status == "separated"
+    found = min_norm_point(np.vstack([points, factor * base.normal]))
+    np.testing.assert_allclose(found.point, base.point, atol=1e-13)
+
+
 @pytest.mark.parametrize("pool_size", [1, 3, 50])
 def test_the_pool_changes_the_path_and_not_the_answer(pool_size):
     points, _ = planted_half_space(300, 15, 0.4, np.random.default_rng(8))
@@ -277,7 +288,9 @@ def test_the_distance_to_a_hull_is_that_of_the_shifted_cloud():
     assert distance_to_hull(points[3], points).support.tolist() == [3]
 
 
-@pytest.mark.parametrize("point", [np.ones(2), np.array([np.nan, 0.0, 0.0]), np.array([1j, 0, 0]), np.ones((1, 3))])
+@pytest.mark.parametrize(
+    "point", [np.ones(2), np.array([np.nan, 0.0, 0.0]), np.array([1j, 0, 0]), np.ones((1, 3))]
+)
 def test_a_point_that_does_not_fit_the_cloud_is_refused(point):
     with pytest.raises(ValueError, match="^Expected .*; .*\\.$"):
         distance_to_hull(point, np.ones((4, 3)))

@@ -45,14 +45,17 @@ def test_one_plane_logits_follow_the_definition_with_relative_rotation():
 def test_without_rotation_the_logits_are_bilinear():
     rng = np.random.default_rng(1)
     x, w_q, w_k = rng.normal(size=(4, 3)), rng.normal(size=(2, 3)), rng.normal(size=(2, 3))
-    np.testing.assert_allclose(rope_logits(x, w_q, w_k, np.arange(4), 0.0), logits(x, w_q.T @ w_k), atol=1e-14)
+    np.testing.assert_allclose(
+        rope_logits(x, w_q, w_k, np.arange(4), 0.0), logits(x, w_q.T @ w_k), atol=1e-14
+    )
 
 
 def test_many_planes_are_a_sum_of_single_planes_in_the_half_split_layout():
     rng = np.random.default_rng(2)
     x, w_q, w_k = rng.normal(size=(5, 3)), rng.normal(size=(6, 3)), rng.normal(size=(6, 3))
     expected = sum(
-        rope_logits(x, w_q[[k, k + 3]], w_k[[k, k + 3]], np.arange(5), 50.0 ** (-k / 3), 6**-0.5) for k in range(3)
+        rope_logits(x, w_q[[k, k + 3]], w_k[[k, k + 3]], np.arange(5), 50.0 ** (-k / 3), 6**-0.5)
+        for k in range(3)
     )
     np.testing.assert_allclose(llama_rope_logits(x, w_q, w_k, base=50.0), expected, atol=1e-13)
 
@@ -83,7 +86,9 @@ def test_rebuilt_attention_of_the_real_layer_matches_to_half_precision_rounding(
     # Half a unit of the stored float16, and a few float32 roundings of the model that wrote it.
     assert (np.abs(rebuilt - stored) <= half_ulp + 2e-5 * rebuilt).all()
     # Each ingredient is needed: without positions, or with another base, it is far off.
-    flat = np.asarray(softmax_attention(logits(sample.inputs[15], weights.w_q.T @ weights.w_k, 0.125), causal_mask(112)))
+    flat = np.asarray(
+        softmax_attention(logits(sample.inputs[15], weights.w_q.T @ weights.w_k, 0.125), causal_mask(112))
+    )
     other = llama_rope_logits(sample.inputs[15], weights.w_q, weights.w_k, base=10_000.0)
     assert np.abs(flat - stored).max() > 0.02
     assert np.abs(np.asarray(softmax_attention(other, causal_mask(112))) - stored).max() > 0.02
@@ -119,7 +124,9 @@ def test_the_head_keeps_the_sink_by_the_stated_factor(scores, sink_score, share,
     head = g6_head(axes[0], axes[1], tokens[0], theta, distance, bidirectional)
     alpha, mu = content[:, 0].min(), (sink_score - content[:, 1]).min()
     assume(alpha * mu > 1e-3)
-    margins = sink_margins(rope_logits(tokens, head.w_q, head.w_k, np.arange(distance + 1), theta, 0.5), bidirectional)
+    margins = sink_margins(
+        rope_logits(tokens, head.w_q, head.w_k, np.arange(distance + 1), theta, 0.5), bidirectional
+    )
     assert margins.min() >= 0.5 * alpha * mu * g6_factor(theta, distance, bidirectional) - 1e-12
 
 
@@ -142,7 +149,10 @@ def test_without_the_phase_the_head_can_lose_the_sink_and_with_it_does_not():
     head = g6_head(q, k, tokens[0], theta, 1)
     bare = rope_logits(tokens, head.w_q, np.outer([1.0, 0.0], k), np.arange(2), theta)
     assert head.phase == theta and sink_margins(bare).min() < 0
-    assert sink_margins(rope_logits(tokens, head.w_q, head.w_k, np.arange(2), theta)).min() >= 0.8 * 0.4 * 0.5 - 1e-15
+    assert (
+        sink_margins(rope_logits(tokens, head.w_q, head.w_k, np.arange(2), theta)).min()
+        >= 0.8 * 0.4 * 0.5 - 1e-15
+    )
 
 
 def test_under_rotation_a_sink_head_exists_without_any_half_space():
@@ -164,7 +174,13 @@ def test_a_head_built_from_the_real_cloud_keeps_its_sink_under_a_slow_plane():
 
 @pytest.mark.parametrize(
     "theta, distance, bidirectional",
-    [(np.pi / 2, 1, False), (np.pi / 4, 1, True), (-0.1, 1, False), (0.1, -1, False), (float("nan"), 1, False)],
+    [
+        (np.pi / 2, 1, False),
+        (np.pi / 4, 1, True),
+        (-0.1, 1, False),
+        (0.1, -1, False),
+        (float("nan"), 1, False),
+    ],
 )
 def test_angles_beyond_the_construction_are_refused(theta, distance, bidirectional):
     with pytest.raises(ValueError, match="^Expected .*; .*\\.$"):
