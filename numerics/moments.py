@@ -29,7 +29,10 @@ __all__ = [
     "o1_gram",
     "o1_gram_heads",
     "o1_gram_of",
+    "require_covariance",
+    "require_direction",
     "require_rho",
+    "require_values",
 ]
 
 Norm = Literal["rms", "layer"]
@@ -71,7 +74,7 @@ def drift_statistics(
     (None: g0 and g are means over a uniformly random u, tr M/d and tr (I+V)^T M (I+V)/d); ``norm`` and ``gain``
     give M. Raises ValueError on wrong shapes, a trace off 1 or a direction off the sphere. theory.md O1.
     """
-    heads = head_statistics(_matrix(w_vo, "w_vo", 2)[None], covariance, direction, norm, gain)
+    heads = head_statistics(require_values(w_vo, "w_vo", 2)[None], covariance, direction, norm, gain)
     tau, phi = float(heads.tau[0]), float(heads.phi[0, 0])
     return DriftStatistics(heads.t0, heads.g0, heads.g, tau, phi, 2 * tau + phi)
 
@@ -84,22 +87,29 @@ def head_statistics(
     gain: Float[np.ndarray, " dim"] | None = None,
 ) -> HeadStatistics:
     """The statistics of O1m for heads V_h given as ``w_vo`` (heads, d, d); other arguments as `drift_statistics`."""
-    values = _matrix(w_vo, "w_vo", 3)
+    values = require_values(w_vo, "w_vo", 3)
     dim = values.shape[-1]
-    r = np.eye(dim) / dim if covariance is None else _covariance(covariance, dim)
-    form = _form(dim, norm, gain)
-    moved = [form @ v for v in values]
-    moved_by_r = [m @ r for m in moved]
+    r = np.eye(dim) / dim if covariance is None else require_covariance(covariance, dim)
+    scale = _squared_gain(dim, norm, gain)
+
+    def form(x: np.ndarray) -> np.ndarray:  # M x, M = C Gamma^2 C, without a d x d product
+        if norm == "rms":
+            return (scale * x.T).T
+        after = (scale * (x - x.mean(axis=0)).T).T
+        return after - after.mean(axis=0)
+
+    moved = [form(v) for v in values]
+    moved_by_r = [m / dim if covariance is None else m @ r for m in moved]
     phi = np.array([[np.sum(v * m) for m in moved_by_r] for v in values])
     tau = np.array([np.sum(m * r) for m in moved])  # tr(R M V); its transpose has the same trace
     total = np.eye(dim) + values.sum(axis=0)
     if direction is None:
-        g0, g = np.trace(form) / dim, np.sum(total * (form @ total)) / dim
+        g0, g = np.trace(form(np.eye(dim))) / dim, np.sum(total * form(total)) / dim
     else:
-        u = _direction(direction, dim)
+        u = require_direction(direction, dim)
         after = total @ u
-        g0, g = u @ form @ u, after @ form @ after
-    return HeadStatistics(float(np.sum(r * form)), float(g0), float(g), tau, phi)
+        g0, g = u @ form(u), after @ form(after)
+    return HeadStatistics(float(np.trace(form(r))), float(g0), float(g), tau, phi)
 
 
 def o1_gram(
@@ -216,7 +226,7 @@ def require_rho(rho: float) -> None:
         raise ValueError(f"Expected rho in [0, 1), got {rho}; rho is the squared length of the tokens' common part.")
 
 
-def _matrix(w_vo: object, name: str, rank: int) -> np.ndarray:
+def require_values(w_vo: object, name: str, rank: int) -> np.ndarray:
     values = np.asarray(w_vo, dtype=np.float64)
     if values.ndim != rank or values.shape[-1] != values.shape[-2] or values.shape[-1] == 0:
         wanted = "(d, d)" if rank == 2 else "(heads, d, d)"
@@ -226,20 +236,16 @@ def _matrix(w_vo: object, name: str, rank: int) -> np.ndarray:
     return values
 
 
-def _form(dim: int, norm: str, gain: object) -> np.ndarray:
+def _squared_gain(dim: int, norm: str, gain: object) -> np.ndarray:
     if norm not in ("rms", "layer"):
         raise ValueError(f"Expected norm to be 'rms' or 'layer', got {norm!r}; choose one of the two.")
     scale = np.ones(dim) if gain is None else np.asarray(gain, dtype=np.float64)
     if scale.shape != (dim,):
         raise ValueError(f"Expected a gain of shape ({dim},), got {scale.shape}; it has one entry per dimension.")
-    form = np.diag(scale**2)
-    if norm == "layer":
-        form = form - form.mean(axis=0, keepdims=True)
-        form = form - form.mean(axis=1, keepdims=True)
-    return form
+    return scale**2
 
 
-def _covariance(covariance: object, dim: int) -> np.ndarray:
+def require_covariance(covariance: object, dim: int) -> np.ndarray:
     r = np.asarray(covariance, dtype=np.float64)
     if r.shape != (dim, dim) or not abs(np.trace(r) - 1) <= 1e-9 or not np.allclose(r, r.T, atol=1e-12):
         raise ValueError(
@@ -249,7 +255,7 @@ def _covariance(covariance: object, dim: int) -> np.ndarray:
     return r
 
 
-def _direction(direction: object, dim: int) -> np.ndarray:
+def require_direction(direction: object, dim: int) -> np.ndarray:
     u = np.asarray(direction, dtype=np.float64)
     if u.shape != (dim,) or not abs(np.linalg.norm(u) - 1) <= 1e-9:
         raise ValueError(

@@ -36,19 +36,31 @@ def off_diagonal_mean(matrix: Float[Array, "token token"]) -> Float[Array, ""]:
     return (jnp.sum(matrix) - jnp.trace(matrix)) / max(size * (size - 1), 1)
 
 
-def sample_tokens(key, p, kind: str) -> Float[Array, "token dim"]:
-    """x_i = sqrt(d)(sqrt(rho) u + sqrt(1-rho) z_i); z Gaussian with covariance R, or uniform on the unit sphere."""
+def sample_noise(key, p, kind: str) -> Float[Array, "token dim"]:
+    """z_i up to the map `embed` applies: standard normal rows, or uniform on the unit sphere; the user's tokens."""
     if kind == "given":
         return p["tokens"]
-    tokens, dim = p["tokens"].shape[0], p["direction"].shape[0]
-    z = jax.random.normal(key, (tokens, dim))
-    if kind == "spherical":
-        z = z / jnp.linalg.norm(z, axis=1, keepdims=True)
-    elif kind == "covariance":
+    z = jax.random.normal(key, (p["tokens"].shape[0], p["direction"].shape[0]))
+    return z / jnp.linalg.norm(z, axis=1, keepdims=True) if kind == "spherical" else z
+
+
+def embed(z, p, kind: str) -> Float[Array, "row dim"]:
+    """Rows sum_k w_k x_k of weight sum 1, from the same combinations of the noise: the map is affine.
+
+    x_i = sqrt(d)(sqrt(rho) u + sqrt(1-rho) z_i), z_i of covariance R (R^{1/2} times standard normal, or I/d).
+    """
+    if kind == "given":
+        return z
+    dim = z.shape[-1]
+    if kind == "covariance":
         z = z @ p["root"].T
-    else:
+    elif kind == "gaussian":
         z = z / jnp.sqrt(dim)
     return jnp.sqrt(dim) * (jnp.sqrt(p["rho"]) * p["direction"] + jnp.sqrt(1 - p["rho"]) * z)
+
+
+def sample_tokens(key, p, kind: str) -> Float[Array, "token dim"]:
+    return embed(sample_noise(key, p, kind), p, kind)
 
 
 def without_token(x: Float[Array, "token dim"], index: int | None) -> Float[Array, "token dim"]:
@@ -59,13 +71,11 @@ def without_token(x: Float[Array, "token dim"], index: int | None) -> Float[Arra
     return x - jnp.outer(x @ sink, sink) / (sink @ sink)
 
 
-def head_output(key, x, attention, value, null_token: int | None) -> Float[Array, "query dim"]:
-    """sum_h A_h X V_h^T, or for an isotropic V = tau I + s G/sqrt(d) (G iid normal, fresh) a draw of A X V^T.
+def head_output(key, mixed: Float[Array, "head query dim"], value) -> Float[Array, "query dim"]:
+    """sum_h B_h V_h^T with B_h = A_h X, or for an isotropic V = tau I + s G/sqrt(d) (G iid normal) a draw of B V^T.
 
-    Given B = A X = L Q with orthonormal rows Q, B G^T has the law of L N with N iid normal of B's shape.
+    Given B = L Q with orthonormal rows Q, B G^T has the law of L N with N iid normal of B's shape.
     """
-    visible = without_token(x, null_token)
-    mixed = attention @ visible
     if "w_vo" in value:
         return jnp.einsum("hqd,hed->qe", mixed, value["w_vo"])
     (rows, dim), mixed = mixed.shape[-2:], mixed[0]
@@ -77,21 +87,27 @@ def head_output(key, x, attention, value, null_token: int | None) -> Float[Array
     return value["tau"] * mixed + value["spread"] / jnp.sqrt(dim) * noise
 
 
-def features(x, norm: str, gain) -> Float[Array, "token dim"]:
+def features(x, centre, gain) -> Float[Array, "token dim"]:
     """Gamma C x: the cosines of the normalised outputs are the cosines of these, whatever the norms."""
-    centred = x - jnp.mean(x, axis=-1, keepdims=True) if norm == "layer" else x
+    centred = x - centre * jnp.mean(x, axis=-1, keepdims=True)
     return centred if gain is None else centred * gain
 
 
 def step_draw(key, p, spec):
     """(second moment, cosines, mean output cosine, mean input cosine) of one embedding draw."""
     token_key, value_key = jax.random.split(key)
-    x = sample_tokens(token_key, p, spec.tokens)
-    queries = x if p["queries"] is None else x[p["queries"]]
-    attention = p["attention"] if spec.attention is None else spec.attention(x)[None]
-    out = queries + head_output(value_key, x, attention, p["value"], spec.null_token)
-    after, before = (features(y, spec.norm, p["gain"]) for y in (out, queries))
-    return _summary(after @ after.T, before @ before.T, x.shape[1])
+    noise = sample_noise(token_key, p, spec.tokens)
+    if spec.attention is None and spec.null_token is None:
+        # combine the noise first: with few queries the covariance and V then act on few rows
+        queries = embed(p["own"] @ noise, p, spec.tokens)
+        mixed = embed(p["attention"] @ noise, p, spec.tokens)
+    else:
+        x = embed(noise, p, spec.tokens)
+        attention = p["attention"] if spec.attention is None else p["own"] @ spec.attention(x)[None]
+        queries, mixed = p["own"] @ x, attention @ without_token(x, spec.null_token)
+    out = queries + head_output(value_key, mixed, p["value"])
+    after, before = (features(y, p["centre"], p["gain"]) for y in (out, queries))
+    return _summary(after @ after.T, before @ before.T, out.shape[1])
 
 
 def _summary(after, before, dim: int):
@@ -108,7 +124,8 @@ def depth_draw(key, p, spec) -> Float[Array, " depth"]:
         layer_key, w_vo = item
         attention = p["attention"] if spec.attention is None else spec.attention(state)[None]
         value = p["value"] if w_vo is None else {"w_vo": w_vo[None]}
-        after = _normed(state + head_output(layer_key, state, attention, value, spec.null_token), p, spec)
+        mixed = attention @ without_token(state, spec.null_token)
+        after = _normed(state + head_output(layer_key, mixed, value), p, spec)
         return after, off_diagonal_mean(cosine_matrix(after @ after.T))
 
     keys = jax.random.split(value_key, spec.layers)
@@ -197,8 +214,8 @@ def shared_row_step_draw(key, p, spec):
     free = jnp.concatenate([jax.random.normal(coordinate_key, (size, 4)), bartlett(rest_key, size, dim - 4)], axis=1)
     free = free - jnp.outer(axis, axis @ free)
     known = basis.T @ jnp.stack([u, along, output], axis=1)  # (4, 3)
-    if spec.norm == "layer":
-        known, free = known.at[0].set(0.0), free.at[:, 0].set(0.0)  # the first axis is the all-ones direction
+    kept = 1 - p["centre"]  # the first axis is the all-ones direction
+    known, free = known.at[0].multiply(kept), free.at[:, 0].multiply(kept)
     before = spread * free
     before = before.at[:, :4].add(jnp.sqrt(dim * p["rho"]) * known[:, 0] + spread * jnp.outer(axis, known[:, 1]))
     after = before.at[:, :4].add(known[:, 2])

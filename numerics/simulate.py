@@ -19,7 +19,7 @@ from scipy import stats
 
 from numerics import oversmoothing_sampling as sampling
 from numerics.attention import require_row_stochastic
-from numerics.moments import _covariance, _direction, require_rho
+from numerics.moments import require_covariance, require_direction, require_rho
 
 __all__ = [
     "DepthSimulation",
@@ -94,17 +94,17 @@ class _Spec:
     """What is static under jit."""
 
     tokens: str
-    norm: str
     attention: Callable | None = None
     null_token: int | None = None
     layers: int = 0
+    norm: str = ""  # depth only; a single step takes the centring as a number, so that both norms share a compilation
 
 
 def structured_value(
     direction: Float[np.ndarray, " dim"], alpha: float, beta: float
 ) -> Float[np.ndarray, "dim dim"]:
     """V = alpha u u^T + beta (I - u u^T) for a unit u (theory.md O9)."""
-    u = _direction(direction, len(np.asarray(direction)))
+    u = require_direction(direction, len(np.asarray(direction)))
     return beta * np.eye(len(u)) + (alpha - beta) * np.outer(u, u)
 
 
@@ -145,9 +145,10 @@ def simulate_step(
                        draws, confidence)
     p, spec = problem.inputs, problem.spec
     size = problem.num_tokens if queries is None else len(np.asarray(queries))
-    p["queries"] = None if queries is None else _queries(queries, problem.num_tokens)
-    if queries is not None and spec.attention is None:
-        p["attention"] = p["attention"][:, p["queries"]]
+    if queries is not None:
+        rows = _queries(queries, problem.num_tokens)
+        p["own"] = p["own"][rows]
+        p["attention"] = None if p["attention"] is None else p["attention"][:, rows]
     kernel, route = sampling.step_draw, "embedding"
     if method != "embedding" and queries is None:
         if problem.isotropic and problem.fresh:
@@ -212,7 +213,7 @@ def simulate_depth(
     problem = _problem(attention, value, rho, dim, num_tokens, tokens, covariance, direction, norm, gain, null_token,
                        draws, confidence)
     p = problem.inputs | {"w_vo_per_layer": None if given is None else jnp.asarray(given)}
-    spec = _Spec(problem.spec.tokens, norm, problem.spec.attention, null_token, layers)
+    spec = _Spec(problem.spec.tokens, problem.spec.attention, null_token, layers, norm)
     kernel, route = sampling.depth_draw, "embedding"
     if method != "embedding" and problem.isotropic and problem.fresh:
         kernel, route = sampling.gram_depth_draw, "gram"
@@ -285,7 +286,7 @@ def _problem(attention, value, rho, dim, num_tokens, tokens, covariance, directi
                              " rows are outputs, and d is the tokens' dimension.")
         dim = wanted[-1]
         entry = {"w_vo": jnp.asarray(matrices)}
-    u = np.eye(dim)[0] if direction is None else _direction(direction, dim)
+    u = np.eye(dim)[0] if direction is None else require_direction(direction, dim)
     scale = None if gain is None else np.asarray(gain, dtype=np.float64)
     if scale is not None and scale.shape != (dim,):
         raise ValueError(f"Expected a gain of shape ({dim},), got {scale.shape}; it has one entry per dimension.")
@@ -294,16 +295,16 @@ def _problem(attention, value, rho, dim, num_tokens, tokens, covariance, directi
     kind = "given" if given is not None else "covariance" if covariance is not None else tokens
     if covariance is not None and (given is not None or tokens == "spherical"):
         raise ValueError("Expected a covariance with Gaussian tokens only; drop one of the two arguments.")
-    root = None if covariance is None else jnp.asarray(_square_root(_covariance(covariance, dim)))
+    root = None if covariance is None else jnp.asarray(_square_root(require_covariance(covariance, dim)))
     inputs = {
         "attention": weights, "value": entry, "rho": jnp.float64(rho), "direction": jnp.asarray(u), "root": root,
-        "tokens": jnp.asarray(given) if given is not None else jnp.zeros((size, 0)), "queries": None,
-        "gain": None if scale is None else jnp.asarray(scale),
+        "tokens": jnp.asarray(given) if given is not None else jnp.zeros((size, 0)), "own": jnp.eye(size),
+        "centre": jnp.float64(norm == "layer"), "gain": None if scale is None else jnp.asarray(scale),
     }
     free = kind in ("gaussian", "spherical") and scale is None and weights is not None
     same = weights is not None and len(weights) == 1 and bool(jnp.all(weights[0] == weights[0, :1]))
     return _Problem(
-        inputs, _Spec(kind, norm, attention if callable(attention) else None, null_token), dim, size,
+        inputs, _Spec(kind, attention if callable(attention) else None, null_token), dim, size,
         isotropic=free and norm == "rms", fresh=matrices is None and dim >= 2 * size,
         shared_row=same and free and kind == "gaussian" and matrices is not None and null_token is None)
 
@@ -332,7 +333,10 @@ def _require_numbers(values: np.ndarray) -> None:
 
 
 def _square_root(covariance: np.ndarray) -> np.ndarray:
-    eigenvalues, vectors = np.linalg.eigh(covariance)
+    try:
+        return np.linalg.cholesky(covariance)
+    except np.linalg.LinAlgError:  # singular, or indefinite
+        eigenvalues, vectors = np.linalg.eigh(covariance)
     if not eigenvalues[0] >= -1e-12:
         raise ValueError(f"Expected a positive semidefinite covariance, got eigenvalue {eigenvalues[0]:g}; symmetrise it.")
     return vectors * np.sqrt(np.clip(eigenvalues, 0, None))
