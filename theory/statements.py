@@ -43,7 +43,8 @@ class Lemma:
       variable (lo + u, hi - u, or (lo + hi·u)/(1 + u)) leaves numerator and denominator of a - b with coefficients of one sign;
     * ``"terms"``: a - b == sum_k c_k · prod(factors_k) with rational c_k > 0, where each factor is ``(e)**2`` for any
       e, or an expression already known to be >= 0 or > 0: a parameter bound (``T - 2``), an assumption, an earlier
-      lemma's left minus right side.  The relation is strict when some term has only strictly positive factors;
+      lemma's left minus right side.  The relation is strict when some term has only strictly positive factors (a square
+      counts as one where its base is shown nonzero, as a divisor would have to be);
     * ``"factor"``: `formula` is ``sign(a) == sign(b)``; a == factor·b identically, with factor > 0 an earlier lemma.
 
     Every divisor that occurs must itself be shown positive (or negative) by the orthant rule or by an earlier lemma.

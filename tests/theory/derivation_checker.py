@@ -145,7 +145,11 @@ class Reader:
             return value, numerator[1]
         node = ast.parse(text, mode="eval").body
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and ast.literal_eval(node.right) % 2 == 0:
-            return value, False
+            try:
+                self._need_nonzero(value)
+            except NotProved:
+                return value, False
+            return value, True
         raise NotProved(f"the factor {text} is not known to be nonnegative")
 
     def check(self, lemma: Lemma) -> None:
