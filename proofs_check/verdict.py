@@ -80,7 +80,7 @@ def judge(claim: Claim, replayed: Sequence[Replayed], troubles: Sequence[Trouble
     if any(record.claim_digest != fingerprint for record in replayed):
         raise ValueError(f"expected certificates of claim {claim.id} as it is now, got some with another digest; "
                          "gather the evidence again")
-    if any(item.kind in ("disagreement", "error") for item in troubles):
+    if any(item.kind == "disagreement" for item in troubles):
         return _verdict(claim, "error", "none", "", [item.message for item in troubles])
     links: list[tuple[tuple[bool, bool, int], str, str, str]] = []
     reasons: list[str] = []
@@ -108,6 +108,9 @@ def judge(claim: Claim, replayed: Sequence[Replayed], troubles: Sequence[Trouble
     if "refuted" in outcomes:
         refuted = [link for link in links if link[3].endswith("is refuted")]
         return _verdict(claim, "refuted", refuted[0][1], "as stated", [link[3] for link in refuted])
+    errors = [item.message for item in troubles if item.kind == "error"]
+    if errors:
+        return _verdict(claim, "error", "none", "", errors)
     suspects = [item.message for item in troubles if item.kind == "suspect"]
     if suspects:
         return _verdict(claim, "suspect", "none", "", suspects)

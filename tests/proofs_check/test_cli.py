@@ -1,0 +1,228 @@
+"""The command line from outside: exit codes, one-sentence errors, resume, and `check` where nothing else is installed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from proofs_check.kernel import canonical
+
+ROOT = Path(__file__).resolve().parents[2]
+OWN_CLAIM = '''
+from proofs_check.claim import Claim, Hypothesis, Instance, Part
+PART = Part(name="p", text="x >= 0 for x = y**2", variables={"x": "scalar", "y": "scalar"},
+            hypotheses=(Hypothesis("square", "x = y^2", "x == y**2", Instance({"x": -1, "y": 0})),),
+            conclusions=("CONCLUSION",), satisfiable=Instance({"x": 4, "y": 2}),
+            instances=lambda seed: (Instance({"x": i * i, "y": i}) for i in range(2, 12)))
+CLAIM = Claim(id="MINE", title="squares", family="own", statement="squares are nonnegative", parts=(PART,), uses=USES,
+              required="PROVED ON", required_formal="PROVED ON")
+'''
+
+
+def sinkproof(*arguments: object, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, "-m", "proofs_check", *map(str, arguments)], capture_output=True, text=True,
+                          cwd=cwd, env=os.environ | environment, timeout=300, check=False)
+
+
+def one_sentence(result: subprocess.CompletedProcess) -> bool:
+    return len(result.stderr.strip().splitlines()) == 1 and "Traceback" not in result.stderr
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory) -> Path:
+    """One verified claim, with its report and certificates."""
+    out = tmp_path_factory.mktemp("run")
+    result = sinkproof("verify", "E2", "--out", out, "--jobs", 1)
+    assert result.returncode == 0, result.stderr
+    return out
+
+
+def test_verify_writes_a_report_in_the_promised_schema(run: Path) -> None:
+    report = json.loads((run / "report.json").read_text())
+    assert set(report) >= {"schema", "profile", "environment", "claims", "neighbours", "seconds"}
+    row, = report["claims"]
+    assert set(row) >= {"id", "title", "family", "headline", "outcome", "grade", "scope", "required", "uses", "seconds",
+                        "hypotheses", "neighbours", "evidence"}
+    assert all(set(item) >= {"name", "needed", "counterexample"} for item in row["hypotheses"])
+    assert set(row["neighbours"]) >= {"planted", "killed", "survivors"} and row["neighbours"]["survivors"] == []
+    assert all(set(item) >= {"engine", "outcome", "grade", "scope", "seconds", "certificate"} for item in row["evidence"])
+    assert all((run / item["certificate"]).is_file() for item in row["evidence"])
+    assert "## E2" in (run / "report.md").read_text()
+
+
+def test_a_second_run_takes_stored_evidence_and_says_the_same(run: Path) -> None:
+    before = json.loads((run / "report.json").read_text())
+    result = sinkproof("verify", "E2", "--out", run, "--json")
+    assert "stored" not in result.stdout and json.loads(result.stdout) == before
+
+
+def test_show_replays_stored_evidence(run: Path) -> None:
+    result = sinkproof("show", "E2", "--out", run)
+    assert result.returncode == 0 and "Verdict: " in result.stdout and "needed:" in result.stdout
+
+
+BLOCKER = """
+import sys
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {"numpy", "jax", "jaxlib", "cvxpy", "sympy", "scipy", "click", "rich", "hypothesis",
+                                  "theory", "numerics", "matplotlib", "safetensors"}:
+            raise ImportError(f"{name} is not installed here")
+sys.meta_path.insert(0, Blocked())
+sys.argv = ["sinkproof", "check", sys.argv[1]]
+from proofs_check.__main__ import main
+sys.exit(main())
+"""
+
+
+def test_check_needs_python_flint_and_nothing_else(run: Path) -> None:
+    result = subprocess.run([sys.executable, "-c", BLOCKER, str(run)], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert ", 0 rejected" in result.stdout
+
+
+def copied(run: Path, tmp_path: Path) -> tuple[Path, Path]:
+    folder = tmp_path / "E2"
+    folder.mkdir()
+    for path in (run / "certificates" / "E2").iterdir():
+        (folder / path.name).write_bytes(path.read_bytes())
+    return folder, next(folder.glob("cert-ledger-*satisfiable*.json"))
+
+
+def edited(path: Path, change) -> None:
+    content = json.loads(path.read_text())
+    change(content)
+    path.write_bytes(canonical(content))
+
+
+BROKEN = {
+    "unknown schema": lambda path: edited(path, lambda c: c.update(schema="sinkproof/certificate/9")),
+    "edited digest": lambda path: edited(path, lambda c: c.update(claim_digest="0" * 64)),
+    "missing field": lambda path: edited(path, lambda c: c.pop("body")),
+    "number for a string": lambda path: path.write_text(path.read_text().replace('"1"', "1", 1)),
+    "not json": lambda path: path.write_text("{"),
+    "not an object": lambda path: path.write_text("[]"),
+    "repeated key": lambda path: path.write_text(path.read_text().replace('{"', '{"claim":"E2","', 1)),
+    "latin-1": lambda path: path.write_bytes(b'{"claim":"\xe9"}'),
+    "deep nesting": lambda path: path.write_text('{"a":' + "[" * 100_000 + "]" * 100_000 + "}"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_malformed_certificate_is_bad_input(run: Path, tmp_path: Path, case: str) -> None:
+    folder, path = copied(run, tmp_path)
+    BROKEN[case](path)
+    result = sinkproof("check", folder)
+    assert result.returncode == 2 and one_sentence(result), result.stderr
+
+
+def test_a_blob_of_a_gigabyte_is_refused_unread(run: Path, tmp_path: Path) -> None:
+    folder, path = copied(run, tmp_path)
+    with path.open("wb") as stream:
+        stream.truncate(2**30)
+    result = sinkproof("check", path)
+    assert result.returncode == 2 and one_sentence(result) and "at most" in result.stderr
+
+
+def test_a_certificate_that_proves_nothing_exits_with_1(run: Path, tmp_path: Path) -> None:
+    folder, path = copied(run, tmp_path)
+    edited(path, lambda c: c["body"]["instances"][0]["values"].update(a_s=["1", "2"]))
+    result = sinkproof("check", path)
+    assert result.returncode == 1 and one_sentence(result)
+
+
+def test_claims_that_use_each_other_in_a_circle_are_refused_by_check(run: Path, tmp_path: Path) -> None:
+    folder, _ = copied(run, tmp_path)
+    edited(folder / "claim.json", lambda c: c.update(uses=["E2"]))
+    result = sinkproof("check", folder)
+    assert result.returncode == 2 and "circle" in result.stderr
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    (["verify", "NOPE"], "known ids"), (["show", "NOPE"], "known ids"), (["verify", "--seed", "-1"], "seed"),
+    (["verify", "--profile", "huge"], "profile"), (["verify", "--claims", "none.py"], "no file"), (["nonsense"], "nonsense"),
+    (["check", "nowhere"], "nothing at"), (["claims", "--family", "x"], "families"), (["inspect"], "--tokens"),
+    (["verify", "--jobs", "0"], "jobs"), (["verify", "--time-limit", "0"], "time-limit"),
+])
+def test_bad_usage_is_one_sentence_and_exit_2(tmp_path: Path, arguments: list[str], said: str) -> None:
+    result = sinkproof(*arguments, cwd=tmp_path, PYTHONPATH=str(ROOT))
+    assert result.returncode == 2 and one_sentence(result) and said in result.stderr, result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def own(tmp_path: Path, conclusion: str = "x >= 0", uses: str = "()") -> Path:
+    path = tmp_path / "mine.py"
+    path.write_text(OWN_CLAIM.replace("CONCLUSION", conclusion).replace("USES", uses))
+    return path
+
+
+def test_a_claim_of_ones_own_is_verified(tmp_path: Path) -> None:
+    result = sinkproof("verify", "--claims", own(tmp_path), "--out", tmp_path / "out")
+    assert result.returncode == 0 and "PROVED ON instances: 10" in result.stdout, result.stdout + result.stderr
+
+
+def test_a_false_claim_of_ones_own_is_refuted_with_exit_1(tmp_path: Path) -> None:
+    result = sinkproof("verify", "--claims", own(tmp_path, "x < 20"), "--out", tmp_path / "out")
+    assert result.returncode == 1 and "REFUTED" in result.stdout
+
+
+@pytest.mark.parametrize(("uses", "said"), [("('MINE',)", "circle"), ("('NOPE',)", "known claims")])
+def test_uses_must_be_known_and_without_a_circle(tmp_path: Path, uses: str, said: str) -> None:
+    result = sinkproof("verify", "--claims", own(tmp_path, uses=uses), "--out", tmp_path / "out")
+    assert result.returncode == 2 and one_sentence(result) and said in result.stderr and not (tmp_path / "out").exists()
+
+
+def test_a_file_that_does_not_run_or_defines_nothing_is_refused(tmp_path: Path) -> None:
+    for text, said in (("1/0", "ZeroDivisionError"), ("x = 1", "CLAIM")):
+        (tmp_path / "bad.py").write_text(text)
+        result = sinkproof("verify", "--claims", tmp_path / "bad.py", "--out", tmp_path / "out")
+        assert result.returncode == 2 and one_sentence(result) and said in result.stderr
+
+
+def test_a_changed_claim_is_gathered_again(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert sinkproof("verify", "--claims", own(tmp_path), "--out", out).returncode == 0
+    assert sinkproof("verify", "--claims", own(tmp_path, "x < 20"), "--out", out).returncode == 1
+
+
+@pytest.mark.slow
+def test_an_interrupted_run_goes_on_and_ends_in_the_same_report(tmp_path: Path) -> None:
+    ids = ["E1", "E2", "E5"]
+    whole = tmp_path / "whole"
+    assert sinkproof("verify", *ids, "--out", whole, "--jobs", 1).returncode in (0, 1)
+    out = tmp_path / "out"
+    process = subprocess.Popen([sys.executable, "-m", "proofs_check", "verify", *ids, "--out", str(out), "--jobs", "1"],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 200
+    while not (out / "certificates" / "E1").exists() and time.monotonic() < deadline and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=100)
+    assert process.returncode == 130 and "run the same command again" in said, said
+    assert not (out / "report.json").exists()
+    assert not list((out / "certificates").glob(".writing-*"))
+    result = sinkproof("verify", *ids, "--out", out, "--jobs", 1)
+    assert "stored evidence" in result.stderr
+
+    def without_times(path: Path) -> str:
+        def strip(node):
+            if isinstance(node, dict):
+                return {key: strip(value) for key, value in node.items() if key != "seconds"}
+            return [strip(item) for item in node] if isinstance(node, list) else node
+        return json.dumps(strip(json.loads((path / "report.json").read_text())))
+
+    assert without_times(out) == without_times(whole)
+
+
+def test_doctor_and_claims_print_json() -> None:
+    for command, key in ((["doctor", "--json"], "checks"), (["claims", "--json"], "claims"), (["show", "E2", "--json"], "claim")):
+        result = sinkproof(*command)
+        assert result.returncode == 0 and key in json.loads(result.stdout)
+    assert sinkproof("claims", "--ledger").returncode == 0
