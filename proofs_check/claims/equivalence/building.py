@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
 
+import numpy as np
 from hypothesis import strategies as st
 
+from numerics.attention import softmax_attention
 from proofs_check.claim import Instance
 
 Choose = Callable[[int, int], int]
@@ -213,6 +215,14 @@ def root_above(square: Fraction, bits: int = 80) -> Fraction:
     if isqrt(top) ** 2 == top and isqrt(bottom) ** 2 == bottom:
         return Fraction(isqrt(top), isqrt(bottom))
     return Fraction(isqrt((top << (2 * bits)) // bottom) + 1, 1 << bits)
+
+
+def softmax_row(logits: np.ndarray) -> np.ndarray:
+    """`numerics`' softmax of one row, padded with masked keys to a multiple of eight so that few shapes are compiled."""
+    size = -(-len(logits) // 8) * 8
+    padded, visible = np.zeros((1, size)), np.zeros((1, size), dtype=bool)
+    padded[0, : len(logits)], visible[0, : len(logits)] = logits, True
+    return np.asarray(softmax_attention(padded, visible))[0, : len(logits)]
 
 
 def agreement(off: float, away: float, floor: float = 1e-12) -> float:

@@ -146,7 +146,7 @@ CLAIM = Claim(
                     Instance({"v": [[0]], "v_s": [0], "a": [1], "a_s": 0, "u": [1]}),
                     **without("closed half-space", "dot(u, u) > 0 and all(dot(u, row) >= 0 for row in v)",
                               variables={**SWITCH.variables, "u": "vector"})),
-        SWITCH.vary("affine half-space", "trap", "E2 with ⟨u,v_j⟩ > c for some u ≠ 0 and some c of any sign",
+        SWITCH.vary("affine half-space", "drop hypothesis", "E2 with ⟨u,v_j⟩ > c for some u ≠ 0 and some c of any sign",
                     Instance({"v": [[0]], "v_s": [0], "a": [1], "a_s": 0, "u": [1], "c": -1}),
                     **without("affine half-space", "dot(u, u) > 0 and all(dot(u, row) > c for row in v)",
                               variables={**SWITCH.variables, "u": "vector", "c": "scalar"})),

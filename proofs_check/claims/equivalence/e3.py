@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
-import jax.numpy as jnp
+import numpy as np
 
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
 from proofs_check.claims.equivalence.building import (
@@ -62,7 +62,7 @@ def builder(names: tuple[str, ...]) -> Callable[[Choose, Shape], Instance]:
 
 
 def output_norm(values: Mapping[str, object]) -> float:
-    return float(jnp.linalg.norm(jnp.asarray(values["a"]) @ values["v"] + values["a_s"] * values["v_s"]))
+    return float(np.linalg.norm(values["a"] @ values["v"] + values["a_s"] * values["v_s"]))
 
 
 def part(name: str, text: str, numbers: tuple[str, ...], hypotheses: tuple[Hypothesis, ...], conclusion: str,
@@ -135,7 +135,7 @@ CLAIM = Claim(
               "Hence ‖o‖ <= ω gives 1−a_s <= (ω+η)/(γ+η), and a (1−δ)-sink has ‖o‖ <= η + δ·max(B−η, 0).",
     parts=(LOWER, UPPER, SINK, OFF),
     variants=(
-        OFF.vary("without the maximum", "trap", "‖o‖ <= η + δ(B−η), which can fall below η when B < η",
+        OFF.vary("without the maximum", "constant moved", "‖o‖ <= η + δ(B−η), which can fall below η when B < η",
                  at([[0]], [1], [0], 1, B=0, eta=1, delta=1),
                  conclusions=("sqrt(dot(o, o)) <= eta + delta * (B - eta)",)),
         LOWER.vary("sink ignored below", "drop hypothesis", "γ(1−a_s) <= ‖o‖ whatever the sink's value",
@@ -146,7 +146,7 @@ CLAIM = Claim(
         SINK.vary("1% sharper", "constant moved", "1 − a_s <= (99/100)(ω+η)/(γ+η)",
                   at([[1]], [0], [1], 0, u=[1], gamma=1, eta=0, omega=1),
                   conclusions=("1 - a_s <= 99 * (omega + eta) / (100 * (gamma + eta))",)),
-        SINK.vary("sink ignored", "trap", "1 − a_s <= ω/γ whatever the sink's value",
+        SINK.vary("sink ignored", "drop hypothesis", "1 − a_s <= ω/γ whatever the sink's value",
                   at([[1]], [-1], [F(1, 2)], F(1, 2), u=[1], gamma=1, eta=1, omega=0),
                   conclusions=("1 - a_s <= omega / gamma",)),
         LOWER.vary("norm squared", "missing square root", "the lower bound with ‖o‖² for ‖o‖",

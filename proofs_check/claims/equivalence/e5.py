@@ -118,13 +118,13 @@ CLAIM = Claim(
                         hypotheses=(INDEPENDENT, WEIGHTS, SUM, Hypothesis("one context", "k = 1", "len(A) == 1"))),
         IDENTIFIED.vary("common token allowed", "drop hypothesis", "E5 with contexts that share a content token",
                         at([[1]], [-1], [[HALF], [HALF]], [HALF, HALF], [[0, 0], [1, 0]]), drop=("no common token",)),
-        IDENTIFIED.vary("contexts differ", "trap", "E5 with contexts that merely differ from each other",
+        IDENTIFIED.vary("contexts differ", "drop hypothesis", "E5 with contexts that merely differ from each other",
                         at([[1, 0], [0, 1]], [-1, 0], [[HALF, 0], [HALF, 0]], [HALF, HALF], [[0, 0], [1, 0], [1, 1]]),
                         hypotheses=(INDEPENDENT, WEIGHTS, SUM, SOME, Hypothesis(
                             "contexts differ", "no two contexts are equal",
                             "all(any(not iff([r, j] in contexts, [q, j] in contexts) for j in range(len(v))) "
                             "for r in range(len(A)) for q in range(r))"))),
-        IDENTIFIED.vary("half-space", "trap", "E5 with a half-space in place of independence",
+        IDENTIFIED.vary("half-space", "drop hypothesis", "E5 with a half-space in place of independence",
                         at([[1], [2]], [-1], [[HALF, 0], [0, F(1, 3)]], [HALF, F(2, 3)], [[0, 0], [1, 1]],
                            hull={"normal": [1]}),
                         hypotheses=(Hypothesis("half-space", "0 is not in the hull of the content values",

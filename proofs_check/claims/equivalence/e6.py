@@ -158,7 +158,7 @@ CLAIM = Claim(
                         at([[0], [0]], [], [[1, 0]], [[0, 0]]),
                         hypotheses=(Hypothesis("T−1 targets", "T−1 independent targets", INDEPENDENT.formula.replace(
                             "len(rows) - 1", "len(rows) - 2")), WEIGHTS, SUM, APART, SOME)),
-        IDENTIFIED.vary("different targets", "trap", "E6 with targets that are nonzero and pairwise different only",
+        IDENTIFIED.vary("different targets", "drop hypothesis", "E6 with targets that are nonzero and pairwise different only",
                         at([[-1], [1], [2]], [[0, 1, 0], [0, 0, 1]], [[HALF, HALF, 0], [F(2, 3), 0, F(1, 3)]],
                            [[0, 0], [0, 1], [1, 0], [1, 2]]),
                         hypotheses=(Hypothesis(
@@ -166,7 +166,7 @@ CLAIM = Claim(
                             "len(b) == len(rows) - 1 and all(any(entry != 0 for entry in weights @ rows) for weights in b) "
                             "and all(b[j] @ rows != b[k] @ rows for j in range(len(b)) for k in range(j))"),
                             WEIGHTS, SUM, APART, SOME)),
-        IDENTIFIED.vary("pairs of contexts", "trap", "E6 with each two contexts sharing at most the sink (void for one context)",
+        IDENTIFIED.vary("pairs of contexts", "drop hypothesis", "E6 with each two contexts sharing at most the sink (void for one context)",
                         at([[-1], [1]], [[0, 1]], [[HALF, HALF]], [[0, 0], [0, 1]]),
                         hypotheses=(INDEPENDENT, WEIGHTS, SUM, SOME, Hypothesis(
                             "pairs", "S_r ∩ S_q ⊆ {s} for r ≠ q",

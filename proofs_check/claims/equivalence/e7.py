@@ -7,10 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from numerics.attention import softmax_attention
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
 from proofs_check.claims.equivalence.building import (
-    Choose, Shape, combine, family, searched, zero_in_hull)
+    Choose, Shape, combine, family, searched, softmax_row, zero_in_hull)
 from proofs_check.claims.equivalence.e1 import HALF, IDENTIFIED, build, head, slack
 from proofs_check.claims.equivalence.e2 import ABOVE, SWITCH
 from proofs_check.claims.equivalence.e5 import IDENTIFIED as CONTEXTS
@@ -23,9 +22,8 @@ OFF_NOT_SINK = ("all(entry == 0 for entry in o)", "not (a_s == 1 and all(entry =
 def without(dropped: str, name: str, text: str, instance: Instance, *more: str) -> Part:
     """Some head meets E2's hypotheses but for one, is off and is not a sink."""
     return Part(name=name, text=text, variables=SWITCH.variables, definitions=SWITCH.definitions, quantifier="exists",
-                hypotheses=tuple(Hypothesis(item.name, item.text, item.formula)
-                                 for item in SWITCH.hypotheses if item.name != dropped),
-                conclusions=(*OFF_NOT_SINK, *more), satisfiable=instance, instances=lambda seed: [instance])
+                conclusions=(*(item.formula for item in SWITCH.hypotheses if item.name != dropped), *OFF_NOT_SINK, *more),
+                satisfiable=instance, instances=lambda seed: [instance])
 
 
 SHARP = (
@@ -46,9 +44,8 @@ _SHARED = contexts([[1]], [-1], [[HALF]], [HALF], [[0, 0]])
 ONE_CONTEXT = Part(
     name="one context", text="One context that holds a content token (E5 without an empty intersection): v_s = −v_1, off, no sink.",
     variables=CONTEXTS.variables, definitions=CONTEXTS.definitions, quantifier="exists",
-    hypotheses=tuple(Hypothesis(item.name, item.text, item.formula)
-                     for item in CONTEXTS.hypotheses if item.name != "no common token"),
-    conclusions=("len(A) == 1", "all(entry == 0 for row in outputs for entry in row)", "a_s[0] != 1"),
+    conclusions=(*(item.formula for item in CONTEXTS.hypotheses if item.name != "no common token"), "len(A) == 1",
+                 "all(entry == 0 for row in outputs for entry in row)", "a_s[0] != 1"),
     satisfiable=_SHARED, instances=lambda seed: [_SHARED],
 )
 
@@ -82,7 +79,7 @@ def build_positive(choose: Choose, shape: Shape) -> Instance:
 
 def softmax_reaches_zero(y: np.ndarray, w: np.ndarray) -> float:
     """Minus the size of the output whose attention is the softmax of the finite logits log w."""
-    return -float(np.linalg.norm(np.asarray(softmax_attention(np.log(w)[None]))[0] @ y))
+    return -float(np.linalg.norm(softmax_row(np.log(w)) @ y))
 
 
 POSITIVE = Part(
@@ -170,7 +167,7 @@ CLAIM = Claim(
                     + (Hypothesis("sum at most one", "Σa <= 1", "a_s + sum(a) <= 1"),)),
         ONE_KEY.vary("signs never matter", "trap", "signs do no harm for any number of content keys",
                      head([[1], [1]], [0], [1, -1], 1, hull=ABOVE), drop=("single key",)),
-        POSITIVE.vary("the whole interior", "trap", "finite logits reach zero only if 0 is in the interior of the hull",
+        POSITIVE.vary("the whole interior", "wrong converse", "finite logits reach zero only if 0 is in the interior of the hull",
                       Instance({"y": [[0]], "w": [1], "u": [0]}), conclusions=("rank(y) == len(y[0])",)),
         POSITIVE.vary("any hull point", "strict for non-strict", "0 in the hull (weights >= 0) excludes weak separation",
                       Instance({"y": [[0], [1]], "w": [1, 0], "u": [1]}), drop=("finite logits",)),

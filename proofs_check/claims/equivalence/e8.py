@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-import jax.numpy as jnp
 import numpy as np
 
-from numerics.attention import softmax_attention
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
 from proofs_check.claims.equivalence.building import (
-    Choose, Shape, add, combine, dot, family, half_space, root_above, searched, unit, zeros)
+    Choose, Shape, add, combine, dot, family, half_space, root_above, searched, softmax_row, unit, zeros)
 from proofs_check.claims.equivalence.e3 import reflected
 
 F = Fraction
@@ -20,11 +18,10 @@ F = Fraction
 ROW = {"a_s": "1 / (1 + sum(q))", "a": "[entry * a_s for entry in q]", "o": "a @ v + a_s * v_s"}
 
 
-def softmax_row(values: Mapping[str, object]) -> tuple[np.ndarray, float]:
+def row_and_output(values: Mapping[str, object]) -> tuple[np.ndarray, float]:
     """(attention on content and sink, ‖o‖) from the logits log q and 0, by numerics' softmax."""
-    logits = jnp.append(jnp.log(jnp.asarray(values["q"])), 0.0)
-    row = softmax_attention(logits[None])[0]
-    return np.asarray(row), float(jnp.linalg.norm(row[:-1] @ values["v"] + row[-1] * values["v_s"]))
+    row = softmax_row(np.append(np.log(values["q"]), 0.0))
+    return row, float(np.linalg.norm(row[:-1] @ values["v"] + row[-1] * values["v_s"]))
 
 
 def never(v: list, v_s: list, q: list, **witnesses: dict) -> Instance:
@@ -48,7 +45,7 @@ NEVER = Part(
     ),
     conclusions=("any(entry != 0 for entry in o)",),
     satisfiable=never([[1]], [0], [1], hull=ABOVE),
-    instances=family(build_never), strategy=searched(build_never), numeric=lambda values: softmax_row(values)[1],
+    instances=family(build_never), strategy=searched(build_never), numeric=lambda values: row_and_output(values)[1],
 )
 
 NAMES = {"v": "matrix", "v_s": "vector", "q": "vector", "u": "vector", "gamma": "scalar", "eta": "scalar", "omega": "scalar"}
@@ -98,25 +95,26 @@ NEEDED = (
 
 
 def mean_slack(values: Mapping[str, object]) -> float:
-    row, off = softmax_row(values)
+    row, off = row_and_output(values)
     delta = (off + values["eta"]) / (values["gamma"] + values["eta"])
     margins = np.log(row[-1]) - np.log(row[:-1])
     return float(margins.mean() - np.log(len(margins) * (1 - delta) / delta))
 
 
 def least_slack(values: Mapping[str, object]) -> float:
-    row, off = softmax_row(values)
+    row, off = row_and_output(values)
     delta = (off + values["eta"]) / (values["gamma"] + values["eta"])
     return float((np.log(row[-1]) - np.log(row[:-1])).min() - np.log((1 - delta) / delta))
 
 
 MEAN = Part(
     name="mean margin",
-    text="Under E3 with δ = (ω+η)/(γ+η) < 1, an ω-switch has mean margin (1/n)Σ(ℓ_s−ℓ_j) >= log(n(1−δ)/δ) (enclosures).",
+    text="Under E3 with δ = (ω+η)/(γ+η) < 1, an ω-switch has mean margin (1/n)Σ(ℓ_s−ℓ_j) >= log(n(1−δ)/δ), "
+         "written as e^(−mean) <= δ/(n(1−δ)).",
     variables=NAMES, definitions=DELTA,
-    # Where balls meet a hypothesis dropped, the logarithm's argument may be negative; the exact form below has the rest.
-    hypotheses=hypotheses(NEEDED[0], NEEDED[1], None, NEEDED[3], None, at([[1]], [0], [1], 1, 0, QUARTER), None),
-    conclusions=("sum(-log(entry) for entry in q) / n >= log(n * (1 - delta) / delta)",),
+    # Without finite logits there are no margins, so nothing can be said of that hypothesis.
+    hypotheses=hypotheses(*NEEDED, None, at([[1]], [0], [1], 1, 0, QUARTER), at([[1]], [0], [1], 1, 0, 2)),
+    conclusions=("exp(sum(log(entry) for entry in q) / n) <= delta / (n * (1 - delta))",),
     satisfiable=at([[1]], [0], [F(1, 3)], 1, 0, F(1, 2)),
     instances=family(build), strategy=searched(build), numeric=mean_slack,
 )
@@ -158,16 +156,16 @@ EXACT = Part(
     variables={**{name: kind for name, kind in NAMES.items() if name != "q"}, "base": "scalar", "k": "vector"},
     definitions={"q": "[base**(-entry) for entry in k]", **DELTA},
     hypotheses=(
-        *hypotheses(
+        *(item for item in hypotheses(
             *(lattice(item, 2, [0]) for item in NEEDED), None, on_lattice([[1]], [0], 2, [0], 1, 0, QUARTER),
-            on_lattice([[1]], [0], 2, [0], 1, 0, 2)),
-        # Only there so that the powers are the exponentials of margins.
-        Hypothesis("base", "b > 1", "base > 1"),
+            on_lattice([[1]], [0], 2, [0], 1, 0, 2)) if item.name != "finite logits"),
+        Hypothesis("base", "b > 1, so that b^(−k_j) is the exponential of a margin", "base > 1",
+                   on_lattice([[1], [1], [1]], [0], -2, [0, 1, 1], 1, 0, 0)),
     ),
     conclusions=("base**(-sum(k)) <= (delta / (n * (1 - delta)))**n",),
     attainment="base**(-sum(k)) == (delta / (n * (1 - delta)))**n",
     satisfiable=on_lattice([[1]], [0], 2, [1], 1, 0, F(1, 2)),
-    attained=on_lattice([[1], [1]], [-1], 4, [1, 1], 1, 1, QUARTER + F(1, 12)),
+    attained=on_lattice([[1], [1]], [-QUARTER], 4, [1, 1], 1, QUARTER, F(1, 6)),
     instances=family(build_lattice), strategy=searched(build_lattice),
     numeric=lambda values: mean_slack({**values, "q": values["base"] ** -values["k"]}),
 )
@@ -200,7 +198,7 @@ SHARP = Part(
                  "q": "[(1 - tau * (n - 1) / n) * bound if j == 0 else tau / n * bound for j in range(n)]",
                  "a_s": "1 / (1 + sum(q))", "o": "sum(entry * a_s for entry in q)"},
     hypotheses=(
-        Hypothesis("keys", "n >= 1", "n >= 1"),  # no keys, no first key: the formula has no value there
+        Hypothesis("keys", "n >= 1", "n >= 1", Instance({"n": 0, "delta": F(1, 2), "tau": 1})),
         Hypothesis("mass", "0 < δ < 1", "0 < delta and delta < 1", Instance({"n": 1, "delta": 0, "tau": 1})),
         Hypothesis("closeness", "0 < τ <= 1", "0 < tau and tau <= 1", Instance({"n": 2, "delta": F(1, 2), "tau": 2})),
     ),
@@ -237,7 +235,7 @@ CLAIM = Claim(
                      on_lattice([[1], [1]], [0], 2, [1, 1], 1, 0, F(1, 2))),
         mean_variant("strictly more", "strict for non-strict", "the mean margin exceeds log(n(1−δ)/δ)",
                      "base**(-sum(k)) < (delta / (n * (1 - delta)))**n", on_lattice([[1]], [0], 2, [1], 1, 0, F(1, 3))),
-        mean_variant("sink ignored", "trap", "the bound with δ = ω/γ whatever the sink's value",
+        mean_variant("sink ignored", "drop hypothesis", "the bound with δ = ω/γ whatever the sink's value",
                      "base**(-sum(k)) <= (delta / (n * (1 - delta)))**n",
                      on_lattice([[1]], [F(-1, 2)], 2, [1], 1, F(1, 2), 0),
                      definitions={**EXACT.definitions, "delta": "omega / gamma"}),
@@ -248,9 +246,9 @@ CLAIM = Claim(
                    never([[1], [-1]], [0], [1, 1]), drop=("half-space",)),
         NEVER.vary("any sink value", "drop hypothesis", "finite logits are never off, whatever the sink's value",
                    never([[1]], [-1], [1], hull=ABOVE), drop=("null sink",)),
-        NEVER.vary("off by the margin", "swap sink and diagonal", "a finite row never has all its mass off the sink or half",
+        NEVER.vary("mostly sink", "constant moved", "a row of finite logits has more than half of its mass on the sink",
                    never([[1]], [0], [1], hull=ABOVE), conclusions=("a_s > sum(a)",)),
     ),
-    uses=("E3",), required_formal="PROVED ON",
+    required_formal="PROVED ON",
     scope_notes=("Finite logits enter as q_j = e^(ℓ_j−ℓ_s), any positive numbers; which W produces them does not matter.",),
 )
