@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from numerics.constraints import Constraints
-from numerics.hull import min_norm_point
+from numerics.gordan import gordan
 from numerics.schatten import exponent
 from numerics.sink_cost import sink_cost
 from numerics.span import token_span
@@ -32,7 +33,7 @@ from numerics.two_sided import (
     norm_upper_bound,
 )
 
-__all__ = ["MinimumNorm", "minimum_norm"]
+__all__ = ["MinimumNorm", "certified", "minimum_norm"]
 
 # Above this many entries the constraint matrices x_i (x_a - x_b)^T are not listed one by one.
 _LARGEST_GORDAN = 40_000_000
@@ -62,7 +63,7 @@ class MinimumNorm:
     dual_key: Int[np.ndarray, " entry"]
     dual_weight: Float[np.ndarray, " entry"]
     residual: float
-    method: Literal["trivial", "product", "splitting", "gordan"]
+    method: Literal["trivial", "product", "splitting", "gordan", "given"]
     iterations: int
 
     @property
@@ -116,7 +117,7 @@ def minimum_norm(
     limits = {"tolerance": tolerance, "max_iterations": max_iterations, "time_limit": time_limit}
     run = split(constraints, span, p, patience=_PATIENCE, **limits)
     if run.core is None:
-        decided = _gordan(constraints, p)
+        decided = _gordan(constraints, p, run.dual)
         if decided is not None and decided.status == "infeasible":
             return decided
         run = split(constraints, span, p, patience=max_iterations, **limits)
@@ -127,7 +128,20 @@ def minimum_norm(
     root = np.sqrt(s[keep])
     left, right = span.query_basis @ (u[:, keep] * root), span.key_basis @ (vt[keep].T * root)
     answer = _answer(constraints, p, left, right, run.dual, "splitting", run.iterations)
-    return answer if answer.status == "bounded" else _gordan(constraints, p) or answer
+    return answer if answer.status == "bounded" else _gordan(constraints, p, run.dual) or answer
+
+
+def certified(
+    constraints: Constraints,
+    norm: str | float,
+    w_qk: Float[np.ndarray, "dim dim"],
+    dual: Float[np.ndarray, "row key"] | None,
+) -> MinimumNorm:
+    """The bounds that any solver's W and dual prove, by the same scaling and the same rounding as our own."""
+    u, s, vt = np.linalg.svd(w_qk)
+    root = np.sqrt(s[s > 0.0])
+    count = len(root)
+    return _answer(constraints, exponent(norm), u[:, :count] * root, vt[:count].T * root, dual, "given", 0)
 
 
 def _zero_suffices(constraints: Constraints) -> bool:
@@ -136,7 +150,9 @@ def _zero_suffices(constraints: Constraints) -> bool:
         return True
     if constraints.margin is not None:
         return False
-    return bool((np.log(constraints.competitors.sum(axis=1)) <= -constraints.log_odds).all())
+    # Decided exactly: a mass one rounding above 1/(n+1) already needs W != 0.
+    asked = set(zip(constraints.mass.tolist(), constraints.competitors.sum(axis=1).tolist(), strict=True))
+    return all(Fraction(mass) * (count + 1) <= 1 for mass, count in asked)
 
 
 def _product(constraints: Constraints, p: float) -> MinimumNorm | None:
@@ -177,13 +193,16 @@ def _answer(constraints, p, left, right, dual, method, iterations) -> MinimumNor
             return _undecided(constraints, p, dual, iterations)
         left = scaled
         upper = norm_upper_bound(left, right, p)
-    return MinimumNorm(p, "bounded", min(lower, upper), upper, left, right, rows, keys, weights, 0.0, method, iterations)
+    assert lower <= upper, f"weak duality is violated: {lower} > {upper}"
+    return MinimumNorm(p, "bounded", lower, upper, left, right, rows, keys, weights, 0.0, method, iterations)
 
 
-def _gordan(constraints: Constraints, p: float) -> MinimumNorm | None:
+def _gordan(
+    constraints: Constraints, p: float, split_dual: Float[np.ndarray, "row key"] | None = None
+) -> MinimumNorm | None:
     """Decide feasibility by the point of conv{x_i (x_a - x_b)^T} nearest zero; None if it is too large or open.
 
-    A separating normal is a feasible direction W, which gives an upper bound (mass >= 1/2 or margins).
+    A separating normal is a feasible direction W and gives an upper bound; ``split_dual`` keeps the lower one.
     """
     query, favoured, competitor = constraints.triples()
     dim = constraints.queries.shape[1]
@@ -191,20 +210,21 @@ def _gordan(constraints: Constraints, p: float) -> MinimumNorm | None:
         return None
     differences = constraints.keys[favoured] - constraints.keys[competitor]
     matrices = (constraints.queries[query][:, :, None] * differences[:, None, :]).reshape(len(query), dim * dim)
-    nearest = min_norm_point(matrices)
+    alternative = gordan(matrices)
     dual = np.zeros(constraints.competitors.shape)
-    entries = np.zeros(len(query))
-    entries[nearest.support] = nearest.weights
-    dual[constraints.competitors] = entries
-    if nearest.status == "contains_zero":
+    if alternative.weights is not None:
+        entries = np.zeros(len(query))
+        entries[alternative.support] = alternative.weights
+        dual[constraints.competitors] = entries
+    if alternative.kind == "weights":
         if constraints.mass is not None and not (constraints.log_odds >= 0.0).all():
             return None  # margins cannot all be positive, but a mass below 1/2 does not need them to be
         return _infeasible(constraints, p, dual, "gordan")
-    if nearest.status == "separated":
-        u, s, vt = np.linalg.svd(nearest.normal.reshape(dim, dim))
+    if alternative.kind == "normal":
+        u, s, vt = np.linalg.svd(alternative.normal.reshape(dim, dim))
         keep = s > 1e-15 * s[0]
         root = np.sqrt(s[keep])
-        return _answer(constraints, p, u[:, keep] * root, vt[keep].T * root, dual, "gordan", nearest.iterations)
+        return _answer(constraints, p, u[:, keep] * root, vt[keep].T * root, split_dual, "gordan", 0)
     return None
 
 

@@ -18,11 +18,15 @@ __all__ = ["ReferenceSolution", "reference_minimum_norm"]
 
 @dataclass(frozen=True, eq=False)
 class ReferenceSolution:
-    """What cvxpy answered: its status, its value (nan if none) and its W (None if none). No bound is implied."""
+    """What cvxpy answered: status, value (nan if none), W and dual (None if none). No bound is implied.
+
+    ``dual`` (rows, keys) holds lambda >= 0 as in theory.md C3; the softmax weights split a mass row's multiplier.
+    """
 
     status: str
     value: float
     w_qk: Float[np.ndarray, "dim dim"] | None
+    dual: Float[np.ndarray, "row key"] | None
 
 
 def reference_minimum_norm(
@@ -59,6 +63,24 @@ def reference_minimum_norm(
             warnings.simplefilter("ignore")  # "solution may be inaccurate" is in the status
             problem.solve(solver=solver, **options)
     except cp.SolverError:
-        return ReferenceSolution("solver_error", math.nan, None)
+        return ReferenceSolution("solver_error", math.nan, None, None)
     value = math.nan if problem.value is None else float(problem.value)
-    return ReferenceSolution(problem.status, value, None if w.value is None else np.asarray(w.value))
+    if w.value is None:
+        return ReferenceSolution(problem.status, value, None, None)
+    found = np.asarray(w.value)
+    return ReferenceSolution(problem.status, value, found, _multipliers(constraints, found, rows))
+
+
+def _multipliers(
+    constraints: Constraints, w_qk: Float[np.ndarray, "dim dim"], rows: list[cp.Constraint]
+) -> Float[np.ndarray, "row key"]:
+    dual = np.zeros(constraints.competitors.shape)
+    margins = constraints.margins(constraints.queries[constraints.row_query] @ w_qk @ constraints.keys.T)
+    for row, asked in enumerate(rows):
+        chosen = constraints.competitors[row]
+        multiplier = np.maximum(np.atleast_1d(asked.dual_value), 0.0)
+        if constraints.mass is not None:
+            weights = np.exp(margins[row, chosen].min() - margins[row, chosen])
+            multiplier = multiplier[0] * weights / weights.sum()
+        dual[row, chosen] = multiplier
+    return dual

@@ -119,7 +119,7 @@ def project_lp_ball(vector: Float[np.ndarray, " n"], p: float, radius: float) ->
     if p == 1.0:
         ordered = -np.sort(-vector)
         levels = (np.cumsum(ordered) - radius) / np.arange(1, len(vector) + 1)
-        return np.maximum(vector - levels[ordered > levels][-1], 0.0)
+        return np.maximum(vector - levels[ordered >= levels][-1], 0.0)
     scale = float(vector.max())
     positive = vector > 0.0
     target = np.log(vector[positive] / scale)

@@ -34,15 +34,12 @@ __all__ = ["SplittingRun", "split"]
 
 _RELAXATION = 1.7
 _FIRST_CHECK, _CHECK_GROWTH = 20, 8
-# The penalty is balanced at checks up to this iteration, then kept: convergence needs it to settle.
-_LAST_BALANCE = 3000
-
 
 @dataclass(frozen=True, eq=False)
 class SplittingRun:
     """Best primal and dual met, in span coordinates, with the float bounds that chose them."""
 
-    core: Float[np.ndarray, "rq rk"] | None  # M of the best feasible direction, unscaled; None if none was feasible
+    core: Float[np.ndarray, "rq rk"] | None  # the best feasible M; None if none was met
     dual: Float[np.ndarray, "row key"] | None  # the lambda of the best lower bound
     lower: float
     upper: float
@@ -110,14 +107,14 @@ class _Splitting:
                     break
                 if time.monotonic() - start > time_limit or (iteration >= patience and self.best_core is None):
                     break
-                if iteration < _LAST_BALANCE:
-                    factor = self._balance(step, state)
-                    if factor != 1.0:  # the distance to the graph is a dual scaled by the penalty: keep the dual
-                        on_graph = np.concatenate([step.core.ravel(), step.logits.ravel()])
-                        state = on_graph + (state - on_graph) / factor
-                        self.penalty *= factor
-                        memory.reset()
-                        step = self._evaluate(state)
+                # Checks grow rarer geometrically, so the penalty settles between them and convergence is kept.
+                factor = self._balance(step, state)
+                if factor != 1.0:  # the distance to the graph is a dual scaled by the penalty: keep the dual
+                    on_graph = np.concatenate([step.core.ravel(), step.logits.ravel()])
+                    state = on_graph + (state - on_graph) / factor
+                    self.penalty *= factor
+                    memory.reset()
+                    step = self._evaluate(state)
             image = state + _RELAXATION * step.residual
             proposal = memory.propose(step.residual, image)
             if proposal is not None:
@@ -183,7 +180,9 @@ class _Splitting:
         if not min(primal, dual, primal_size, dual_size) > 0.0:
             return 1.0
         ratio = math.sqrt((primal / primal_size) / (dual / dual_size))
-        return float(np.clip(ratio, 0.5, 2.0)) if not 0.7 < ratio < 1.4 else 1.0
+        if 0.7 < ratio < 1.4 or not 1e-60 < self.penalty < 1e60:
+            return 1.0
+        return float(np.clip(ratio, 0.5, 2.0))
 
     def _try_dual(self, dual: Float[np.ndarray, "row key"]) -> None:
         value = dual_objective(self.constraints, dual)
@@ -193,6 +192,15 @@ class _Splitting:
                 self.lower, self.best_dual = value / size, dual
 
     def _try_core(self, core: Float[np.ndarray, "rq rk"]) -> None:
+        self._offer(core)
+        if self.constraints.mass is None or (self.constraints.log_odds >= 0.0).all() or self.best_core is None:
+            return
+        # Below half the mass scaling up need not help, but the feasible set is convex: move toward a feasible W.
+        anchor = self.best_core
+        for share in 4.0 ** -np.arange(1.0, 16.0):
+            self._offer((1.0 - share) * core + share * anchor)
+
+    def _offer(self, core: Float[np.ndarray, "rq rk"]) -> None:
         logits = self.span.logits(core)
         # A margin that is rounding of larger logits is no margin: coinciding keys must not look separated.
         noise = 1e-13 * np.abs(logits).max(axis=1, keepdims=True)
@@ -200,4 +208,4 @@ class _Splitting:
         if scale < math.inf:
             value = scale * schatten_norm(core, self.p)
             if value < self.upper:
-                self.upper, self.best_core = value, core
+                self.upper, self.best_core = value, scale * core

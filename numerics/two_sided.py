@@ -48,7 +48,9 @@ def feasible_scale(constraints: Constraints, floor: Float[np.ndarray, "row key"]
     if constraints.margin is not None:
         least = floor.min(axis=1)
         return float((constraints.margin / least).max()) * (1.0 + 1e-14) if (least > 0.0).all() else math.inf
+    # Exponentials and logarithms are good to a few units in the last place: ask for that much more.
     odds = constraints.log_odds
+    odds = odds + 16.0 * UNIT_ROUNDOFF * (2.0 + np.abs(odds) + np.log(constraints.competitors.sum(axis=1)))
     t = 0.0
     for _ in range(200):
         value, slope = _log_sum_exp(t, floor)
