@@ -18,7 +18,7 @@ import sympy
 
 from theory.costs_bigram import GRAM_ROOT_SQUARE
 from theory.costs_lemmas import identity, nonnegative, positive
-from theory.statements import Derivation, Lemma, Parameter
+from theory.statements import Derivation, Parameter
 
 THRESHOLD = 225  # for cycles of one length >= 4; the root w = sqrt(n+1) is then above 15.03
 MIXED_THRESHOLD = 231  # for any cycle lengths >= 3
@@ -173,7 +173,8 @@ def sink_wins_mixed() -> Derivation:
     3-cycles have s = (3 + 2 sqrt 3)/3 > 2.15 and tau = 1.
     """
     lemmas = (
-        *(nonnegative(f"{g.slope} - 207/100") for g in (LONG, FIVE, FOUR)),
+        *(positive(f"{g.slope} - 207/100") for g in (LONG, FOUR)),
+        identity(str(FIVE.slope), "207/100"),
         positive("12 - (3*(207/100) - 3)**2"),
         positive(_exceeds_sink(sympy.Rational(207, 100), sympy.Integer(1))),
         positive("232 - (152/10)**2"),

@@ -33,7 +33,8 @@ HULLS = {
 
 def mean_correlation(tokens: sympy.Expr, rho: sympy.Expr) -> sympy.Expr:
     """rho_T = rho + (1 - rho)/T, the squared distance from 0 to the tokens' hull in units of r²."""
-    return rho + (1 - rho) / tokens
+    rho = sympy.sympify(rho)
+    return rho + (1 - rho) / sympy.sympify(tokens)
 
 
 def sink_cost(
@@ -45,14 +46,15 @@ def sink_cost(
     form at m = L + log T, and 0 when that is negative.
     """
     rho_t = mean_correlation(tokens, rho)
-    return margin / (r**2 * sympy.sqrt(rho_t) * sympy.sqrt(sigma**2 - 2 * beta + rho_t))
+    return margin / (sympy.sympify(r) ** 2 * sympy.sqrt(rho_t) * sympy.sqrt(sympy.sympify(sigma) ** 2 - 2 * sympy.sympify(beta) + rho_t))
 
 
 def diagonal_cost(
     tokens: sympy.Expr, r: sympy.Expr, rho: sympy.Expr, margin: sympy.Expr, exponent: sympy.Expr
 ) -> sympy.Expr:
     """Cost of the diagonal, m (T-1)^(1/p)/(r² (1-rho)); needs rho < 1 (C4).  Mass form: m = L + log(T-1)."""
-    return margin * (tokens - 1) ** (1 / sympy.sympify(exponent)) / (r**2 * (1 - rho))
+    power = (sympy.sympify(tokens) - 1) ** (1 / sympy.sympify(exponent))
+    return margin * power / (sympy.sympify(r) ** 2 * (1 - sympy.sympify(rho)))
 
 
 def sink_margin() -> Derivation:
