@@ -26,6 +26,7 @@ __all__ = [
     "mix_curve",
     "mix_maximum",
     "moment_cosines",
+    "noise_gram",
     "o1_gram",
     "o1_gram_heads",
     "o1_gram_of",
@@ -140,9 +141,21 @@ def o1_gram_heads(
             f"Expected square attention (H, T, T) with tau (H,) and phi (H, H), got {a.shape}, {tau.shape} and"
             f" {phi.shape}; give one tau and one row of phi per head."
         )
-    linear = np.einsum("h,hij->ij", tau, a)
-    quadratic = np.einsum("hij,hlj->il", np.einsum("hk,hij->kij", phi, a), a)
-    return rho * g + (1 - rho) * (t0 * np.eye(a.shape[1]) + linear + linear.T + quadratic)
+    return rho * g + (1 - rho) * noise_gram(a, t0, tau, phi)
+
+
+def noise_gram(
+    weights: Float[np.ndarray, "head token token"], t0: float, tau: Float[np.ndarray, " head"],
+    phi: Float[np.ndarray, "head head"],
+) -> Float[np.ndarray, "token token"]:
+    """The part of O1m that comes from the z_i: delta_ij t0 + sum_h tau_h(W_h + W_h^T)_ij + sum_hk phi_hk(W_h W_k^T)_ij.
+
+    Row sums play no role here, so ``weights`` may be the columns of A that belong to the random tokens.
+    """
+    linear = np.einsum("h,hij->ij", tau, weights)
+    mixed = np.einsum("hk,hij->kij", phi, weights)
+    quadratic = sum(left @ right.T for left, right in zip(mixed, weights, strict=True))
+    return t0 * np.eye(weights.shape[1]) + linear + linear.T + quadratic
 
 
 def o1_gram_of(
