@@ -1,9 +1,9 @@
-"""Gordan's alternative decided exactly: for finitely many rational rows, a separating normal or weights of zero.
+"""Gordan's alternative decided exactly: for rational rows, a separating normal or weights of zero.
 
-Exactly one holds: some u has <u, row_i> > 0 for every i, or some w >= 0, sum w = 1, has sum_i w_i row_i = 0.  A float
-solver proposes; what it proposes is rounded or solved again in rationals, and kept only if an exact check accepts
-it.  Where floats cannot tell (zero on the boundary of the hull), a simplex method in rationals decides.  The witnesses
-returned are those that the kernel's `separable` reads.
+Exactly one holds: some u has <u, row_i> > 0 for every i, or some w >= 0, sum w = 1, has sum_i w_i row_i = 0.
+A float solver proposes; what it proposes is rounded or solved again in rationals, and kept only if an exact
+check accepts it.  Where floats cannot tell (zero on the boundary of the hull), a simplex method in rationals
+decides.  The witnesses returned are those that the kernel's `separable` reads.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def gordan_witness(rows: Iterable[Iterable[object]]) -> tuple[bool, dict[str, ob
     """Decide "some u has <u, row> > 0 for all rows", with the witness that proves the answer.
 
     Rows (n, d) of ints, Fractions, floats (taken as the exact rationals they are) or flint rationals.
-    Returns ``(True, {"normal": [Fraction, ...]})`` or ``(False, {"weights": {index: Fraction}})`` with positive
-    weights that sum to one and combine to zero exactly.  Raises ValueError for no rows, rows without entries or of
-    different lengths, and entries that are not finite numbers.  theory.md G1, G2, E2.
+    Returns ``(True, {"normal": [Fraction, ...]})`` or ``(False, {"weights": {index: Fraction}})`` with
+    positive weights that sum to one and combine to zero exactly.  Raises ValueError for no rows, rows without
+    entries or of different lengths, and entries that are not finite numbers.  theory.md G1, G2, E2.
     """
     exact = [[_fraction(entry) for entry in row] for row in rows]
     if not exact or not exact[0] or len({len(row) for row in exact}) != 1:
@@ -54,13 +54,14 @@ def gordan_witness(rows: Iterable[Iterable[object]]) -> tuple[bool, dict[str, ob
 
 def cloud_witness(points: np.ndarray, shift: np.ndarray | None = None,
                   found: MinNormPoint | None = None) -> tuple[bool | None, dict[str, object]]:
-    """The same for the rows of a large float array, each less ``shift`` (dim,) if given, without copying it whole.
+    """The same for the rows of a large float array, each less ``shift`` (dim,) if given.
 
     Returns ``(True, {"normal": floats})``, certified by a float product bound that includes its own rounding;
-    ``(False, {"basis": indices})`` for zero inside a simplex of dim+1 rows, which the kernel shows by a ball solve;
-    ``(False, {"weights": ...})``, exact, when zero lies on a lower face; or ``(None, {})`` when floats cannot tell and
-    the cloud is too large for rational arithmetic.  Raises ValueError as `numerics.hull.min_norm_point` does.
-    `found` is the solver's answer where the caller has it already.  theory.md G1, E2.
+    ``(False, {"basis": indices})`` for zero inside a simplex of dim+1 rows, which the kernel shows by a ball
+    solve; ``(False, {"weights": ...})``, exact, when zero lies on a lower face; or ``(None, {})`` when floats
+    cannot tell and the cloud is too large for rational arithmetic.  Raises ValueError as
+    `numerics.hull.min_norm_point` does. `found` is the solver's answer where the caller has it already.
+    theory.md G1, E2.
     """
     if found is None:
         found = min_norm_point(points) if shift is None else distance_to_hull(np.asarray(shift), points)
@@ -101,7 +102,7 @@ def _decide(rows: list[list[int]]) -> tuple[bool, list[Fraction] | dict[int, Fra
 
 
 def _rounded(table: fmpz_mat, normal: list[Fraction]) -> list[Fraction] | None:
-    """The first rounding of a normal that separates all rows, by exact integer products; None if none does."""
+    """The first rounding of a normal that separates all rows, by exact products; None if none does."""
     largest = max(map(abs, normal))
     if largest == 0:
         return None
@@ -134,8 +135,9 @@ def _unique_weights(rows: list[list[int]]) -> list[Fraction] | None:
 
 
 def _pivot_columns(matrix: list[list[int]]) -> list[int]:
-    """Columns of the first non-zero entries of a row echelon form modulo a prime: linearly independent columns."""
-    reduced, rank = nmod_mat(len(matrix), len(matrix[0]), [entry for row in matrix for entry in row], _PRIME).rref()
+    """Where the rows of an echelon form modulo a prime begin: linearly independent columns."""
+    reduced, rank = nmod_mat(len(matrix), len(matrix[0]), [entry for row in matrix for entry in row],
+                             _PRIME).rref()
     pivots, column = [], 0
     for row in range(rank):
         while int(reduced[row, column]) == 0:
@@ -147,9 +149,10 @@ def _pivot_columns(matrix: list[list[int]]) -> list[int]:
 def _simplex(rows: list[list[int]]) -> tuple[bool, list[Fraction] | dict[int, Fraction]]:
     """Phase one in rationals: minimise the artificials a in sum_i w_i (row_i, 1) + a = (0, 1), w, a >= 0.
 
-    At the minimum zero w are the weights; at a positive minimum the multipliers (y, t) have <y, row_i> + t <= 0 and
-    t > 0, so -y separates.  The largest gain enters while the sum of artificials falls; while it stands still Bland's
-    rule (least index in, least index out) makes sure that no basis comes back.  An artificial that has left stays out.
+    At the minimum zero w are the weights; at a positive minimum the multipliers (y, t) have <y, row_i> + t <=
+    0 and t > 0, so -y separates.  The largest gain enters while the sum of artificials falls; while it stands
+    still Bland's rule (least index in, least index out) makes sure that no basis comes back.  An artificial
+    that has left stays out.
     """
     size = len(rows[0]) + 1
     columns = [[*row, 1] for row in rows] + [[int(k == j) for j in range(size)] for k in range(size)]
@@ -180,7 +183,8 @@ def _column(entries: Sequence[int]) -> fmpz_mat:
     return fmpz_mat(len(entries), 1, [int(entry) for entry in entries])
 
 
-def _cloud_weights(points: np.ndarray, shift: np.ndarray | None, found: MinNormPoint) -> dict[int, Fraction] | None:
+def _cloud_weights(points: np.ndarray, shift: np.ndarray | None,
+                   found: MinNormPoint) -> dict[int, Fraction] | None:
     scales, rows = zip(*[_primitive(row) for row in _exact_rows(np.asarray(points), shift, found.support)])
     if len(rows) == 1 and not any(rows[0]):
         return {int(found.support[0]): Fraction(1)}
@@ -192,7 +196,9 @@ def _cloud_weights(points: np.ndarray, shift: np.ndarray | None, found: MinNormP
 
 
 def _exact_rows(array: np.ndarray, shift: np.ndarray | None, indices: Iterable[int]) -> list[list[Fraction]]:
-    offset = [Fraction(0)] * array.shape[1] if shift is None else [_fraction(entry) for entry in np.asarray(shift)]
+    offset = [Fraction(0)] * array.shape[1]
+    if shift is not None:
+        offset = [_fraction(entry) for entry in np.asarray(shift)]
     return [[_fraction(entry) - away for entry, away in zip(array[int(index)], offset)] for index in indices]
 
 
@@ -210,6 +216,6 @@ def _fraction(value: object) -> Fraction:
     try:
         number = Fraction(value.item() if hasattr(value, "item") else value)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"expected finite real numbers in the rows, got {value!r}; pass ints, Fractions or finite "
-                         "floats") from None
+        raise ValueError(f"expected finite real numbers in the rows, got {value!r}; pass ints, Fractions "
+                         "or finite floats") from None
     return Fraction(int(number.numerator), int(number.denominator))  # a Fraction may hold numpy integers

@@ -1,4 +1,4 @@
-"""Gordan's alternative: one exact witness each time, accepted by the kernel, agreeing with a linear program."""
+"""Gordan's alternative: one exact witness each time, accepted by the kernel, as a linear program says."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ def proves(rows, answer, witness) -> bool:
         plain = all(sum(a * b for a, b in zip(normal, row)) > 0 for row in rows)
     else:
         weights = witness["weights"]
-        total = [sum(weight * rows[index][k] for index, weight in weights.items()) for k in range(len(rows[0]))]
+        total = [sum(weight * rows[index][k] for index, weight in weights.items())
+                 for k in range(len(rows[0]))]
         plain = not any(total) and sum(weights.values()) == 1 and min(weights.values()) > 0
     return plain and kernel_says(rows, witness) is answer
 
@@ -111,7 +112,8 @@ def test_the_rational_simplex_method_decides_what_the_float_route_decides():
         assert proves(rows, separated, {"normal": answer} if separated else {"weights": answer})
 
 
-@pytest.mark.parametrize("shift, answer", [(0, False), (Fraction(1, 2**80), True), (Fraction(-1, 2**80), False)])
+@pytest.mark.parametrize("shift, answer",
+                         [(0, False), (Fraction(1, 2**80), True), (Fraction(-1, 2**80), False)])
 def test_a_hull_at_distance_two_to_the_minus_eighty_is_decided(shift, answer):
     rows = [[1, shift], [-1, shift], [Fraction(1, 3), 1]]
     found, witness = gordan_witness(rows)
@@ -139,7 +141,8 @@ def test_a_zero_row_is_by_itself_the_weights():
     assert gordan_witness([[1, 2], [0, 0.0]]) == (False, {"weights": {1: 1}})
 
 
-@pytest.mark.parametrize("rows", [[], [[]], [[1], [1, 2]], [[float("nan")]], [[float("inf"), 1]], [["x"]], [[None]]])
+@pytest.mark.parametrize("rows", [[], [[]], [[1], [1, 2]], [[float("nan")]], [[float("inf"), 1]], [["x"]],
+                                  [[None]]])
 def test_what_is_not_a_table_of_finite_numbers_is_refused_in_one_sentence(rows):
     with pytest.raises(ValueError, match="expected .*; pass"):
         gordan_witness(rows)
@@ -176,8 +179,8 @@ def test_zero_on_a_lower_face_of_a_cloud_gets_exact_weights():
 
 def test_a_large_cloud_that_floats_cannot_decide_stays_undecided():
     rng = np.random.default_rng(6)
-    cloud = rng.integers(-8, 9, size=(80, 70)) * 2.0**40
+    cloud = rng.integers(-8, 9, size=(80, 70)) * 2.0**48
     cloud[40] = -cloud[3]
-    cloud[:, 0] = 1  # the only direction that separates, by one part in 2^43
+    cloud[:, 0] = 1  # the only direction that separates, by one part in 2^51
     cloud = cloud @ (np.eye(70) + np.eye(70, k=1))  # exact, and now no axis separates
     assert cloud_witness(cloud) == (None, {})

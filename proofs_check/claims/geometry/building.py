@@ -1,4 +1,4 @@
-"""Exact instances for the geometry claims: token families, index sets, points on spheres, and Gordan witnesses."""
+"""Exact instances for the geometry claims: token tables, index sets, points on spheres, and witnesses."""
 
 from __future__ import annotations
 
@@ -70,8 +70,9 @@ def both(first: int, second: int) -> int:
 
 
 def token_tables(seed: int) -> Iterator[list[list[Number]]]:
-    """Token tables, sink first: T = 1, 2, d < T, d > T, repeated tokens, ties, hulls that touch or almost touch zero."""
-    yield from ([[2], [1]], [[1], [0]], [[1], [1]], [[0], [1]], [[2], [1], [-1]], [[1], [2], [0]], [[1], [0], [2]])
+    """Token tables, sink first: T = 1, 2, d < T, d > T, repetitions, hulls that (almost) touch zero."""
+    yield from ([[2], [1]], [[1], [0]], [[1], [1]], [[0], [1]], [[2], [1], [-1]], [[1], [2], [0]],
+                [[1], [0], [2]])
     yield from ([[1, 0], [0, 1], [0, -1]], [[0, 1], [1, 0], [-1, 0]], [[1, 0], [0, 1], [0, 1]],
                 [[1, 1], [1, 0], [0, 1]], [[Fraction(1, 2), Fraction(1, 2)], [1, 0], [0, 1]])
     rng = np.random.default_rng(seed)
@@ -114,7 +115,8 @@ def small_numbers() -> st.SearchStrategy[Number]:
 def small_tables(draw: st.DrawFn, least: int = 2, most: int = 5) -> list[list[Number]]:
     """Token tables with sink first, sometimes with a repeated or an opposite token."""
     dim, size = draw(st.integers(1, 3)), draw(st.integers(least, most))
-    table = draw(st.lists(st.lists(small_numbers(), min_size=dim, max_size=dim), min_size=size, max_size=size))
+    table = draw(st.lists(st.lists(small_numbers(), min_size=dim, max_size=dim), min_size=size,
+                          max_size=size))
     if size > 2 and draw(st.booleans()):
         sign = draw(st.sampled_from((1, -1)))
         table[2] = [sign * entry for entry in table[1]]
@@ -131,7 +133,8 @@ def small_index_sets(draw: st.DrawFn, size: int) -> tuple[list[int], list[int]]:
 def sphere_point(slopes: Sequence[Number], radius: Number = 1) -> list[Fraction]:
     """The rational point radius*(1 - |t|^2, 2t)/(1 + |t|^2) of the sphere in one dimension more than t."""
     square = dot(slopes, slopes)
-    return [exact(radius) * (1 - square) / (1 + square), *[exact(radius) * 2 * exact(t) / (1 + square) for t in slopes]]
+    return [exact(radius) * (1 - square) / (1 + square),
+            *[exact(radius) * 2 * exact(t) / (1 + square) for t in slopes]]
 
 
 def small_integers(vector: Vector) -> list[int]:

@@ -1,4 +1,4 @@
-"""Derivations for G5 and G6 as rational functions of named parameters, with reasons that polynomial arithmetic checks."""
+"""Derivations for G5 and G6: rational functions of named parameters, with reasons that the kernel checks."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ EPSILON = Parameter("eps", "0", "1", open_min=True, open_max=True)
 
 
 def more_is_not_needed() -> Derivation:
-    """Two competitors with e^-m = 2l/3 and l/3, l = eps/(1 - eps): mass 1 - eps, first margin below L + log 2."""
+    """Two competitors with e^-m = 2l/3 and l/3, l = eps/(1 - eps): mass 1 - eps, a margin below L + log 2."""
     return Derivation(
         parameters=(EPSILON,), definitions={"l": "eps / (1 - eps)"}, assumptions={},
-        lemmas=(Lemma("1 / (1 + 2 * l / 3 + l / 3) == 1 - eps", by="identity"), Lemma("2 * l / 3 > l / 2", by="orthant")),
+        lemmas=(Lemma("1 / (1 + 2 * l / 3 + l / 3) == 1 - eps", by="identity"),
+                Lemma("2 * l / 3 > l / 2", by="orthant")),
         conclusions=("1 / (1 + 2 * l / 3 + l / 3) == 1 - eps", "2 * l / 3 > l / 2"),
     )
 
@@ -26,10 +27,10 @@ def enough_for_the_mass() -> Derivation:
 
 
 def rotated_margin(sink_score: str) -> Derivation:
-    """G6 for one query and one key: the angles enter by the tangents of their halves, cos = (1 - u^2)/(1 + u^2).
+    """G6 for one query and one key: angles by the tangents u of their halves, cos = (1 - u^2)/(1 + u^2).
 
-    u_s belongs to the sink, u_j to the key, u_n to the largest angle allowed.  A sink score of known sign has its
-    cosine on the favourable side of the key's: u_s <= u_j for sigma >= 0, u_j <= u_s for sigma <= 0.
+    u_s belongs to the sink, u_j to the key, u_n to the largest angle allowed.  A sink score of known sign has
+    its cosine on the favourable side of the key's: u_s <= u_j for sigma >= 0, u_j <= u_s for sigma <= 0.
     """
     favoured = sink_score == "positive"
     low, high = ("u_s", "u_j") if favoured else ("u_j", "u_s")
@@ -38,7 +39,8 @@ def rotated_margin(sink_score: str) -> Derivation:
     conclusion = "kappa * a * (c_s * sigma - c_j * tau) >= kappa * alpha * mu * c_n"
     return Derivation(
         parameters=(
-            Parameter("kappa", "0", open_min=True), Parameter("a", "0"), Parameter("alpha", "0", open_min=True),
+            Parameter("kappa", "0", open_min=True), Parameter("a", "0"),
+            Parameter("alpha", "0", open_min=True),
             Parameter("mu", "0", open_min=True),
             Parameter("sigma", "0") if favoured else Parameter("sigma", None, "0"), Parameter("tau"),
             Parameter("u_s", "0"), Parameter("u_j", "0"), Parameter("u_n", "0", "1", open_max=True),

@@ -1,4 +1,4 @@
-"""G2: on any finite set of pairs, a sink is representable exactly when zero avoids a hull of outer products."""
+"""G2: on a finite set of pairs a sink is representable exactly when zero avoids a hull of outer products."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from proofs_check.claims.geometry.building import (
     agreement, minus, pair_rows, side, small_tables, token_tables, witnesses,
 )
 
-# x: tokens (T+1, d); s: the sink's index; P: pairs (query, key).  "Some W has margins >= 1 on P" is `separable` on the
-# rows x_i (x) (x_s - x_j), read as vectors of length d^2, because finitely many positive margins can be scaled to 1.
+# x: tokens (T+1, d); s: the sink's index; P: pairs (query, key).  "Some W has margins >= 1 on P" is
+# `separable` on the rows x_i (x) (x_s - x_j), read as vectors of length d^2, because finitely many positive
+# margins can be scaled to 1.
 ROWS = "[flat(outer(x[i], x[s] - x[j])) for (i, j) in P]"
 DEFINITIONS = {
     "rows": ROWS,
@@ -39,7 +40,7 @@ def full_pairs(size: int) -> list[tuple[int, int]]:
 
 
 def pairs_family(seed: int) -> Iterator[Instance]:
-    """Causal, product and arbitrary pair sets, the empty one included; zero at an end, inside and near the hull."""
+    """Causal, product and arbitrary pair sets, the empty one included; zero on, inside and near the hull."""
     yield pairs_instance([[1], [2]], [])
     rng = np.random.default_rng(seed)
     for case, x in enumerate(token_tables(seed)):
@@ -60,7 +61,7 @@ def drawn_pairs(draw: st.DrawFn) -> Instance:
 
 
 def pairs_slack(values: Mapping[str, object]) -> float:
-    """Two float routes: Gordan on the d^2-dimensional rows, and the two hulls in d dimensions where they suffice."""
+    """Two float routes: Gordan on the d^2-dimensional rows, and two hulls where they suffice."""
     if not values["P"]:
         return 1.0
     pairs = np.array(values["P"])
@@ -71,27 +72,30 @@ def pairs_slack(values: Mapping[str, object]) -> float:
 
 IFF = Part(
     name="iff",
-    text="Some W has x_i^T W (x_s - x_j) >= 1 for all (i, j) in P if and only if zero is not in the convex hull of the "
-         "outer products of x_i with x_s - x_j, (i, j) in P. Each instance carries W or the weights, checked exactly.",
+    text="Some W has x_i^T W (x_s - x_j) >= 1 for all (i, j) in P if and only if zero is not in the convex "
+         "hull of the outer products of x_i with x_s - x_j, (i, j) in P. Each instance carries W or the "
+         "weights, checked exactly.",
     variables={"x": "matrix", "s": "integer", "P": "pairs"}, definitions=DEFINITIONS,
     conclusions=("iff(representable, not obstructed)",),
-    satisfiable=pairs_instance([[2], [1]], [(1, 1)]), instances=pairs_family, strategy=drawn_pairs, numeric=pairs_slack,
+    satisfiable=pairs_instance([[2], [1]], [(1, 1)]), instances=pairs_family, strategy=drawn_pairs,
+    numeric=pairs_slack,
 )
 
 ONE_OF_TWO = Part(
     name="exactly one of the two",
-    text="W with margins of at least 1 on P, or convex weights that combine the outer products to zero: one of the two "
-         "exists, and never both.",
+    text="W with margins of at least 1 on P, or convex weights that combine the outer products to zero: one "
+         "of the two exists, and never both.",
     variables=IFF.variables, definitions=DEFINITIONS,
     conclusions=("(representable or obstructed) and not (representable and obstructed)",),
-    satisfiable=pairs_instance([[1], [0]], [(1, 1)]), instances=pairs_family, strategy=drawn_pairs, numeric=pairs_slack,
+    satisfiable=pairs_instance([[1], [0]], [(1, 1)]), instances=pairs_family, strategy=drawn_pairs,
+    numeric=pairs_slack,
 )
 
 
 def causal_instance(x: list, **also: list) -> Instance:
     size = len(x)
-    return Instance({"x": x}, witnesses(C=pair_rows(x, 0, causal_pairs(size)), F=pair_rows(x, 0, full_pairs(size)),
-                                        **also))
+    return Instance({"x": x}, witnesses(C=pair_rows(x, 0, causal_pairs(size)),
+                                        F=pair_rows(x, 0, full_pairs(size)), **also))
 
 
 def causal_family(seed: int) -> Iterator[Instance]:
@@ -101,14 +105,15 @@ def causal_family(seed: int) -> Iterator[Instance]:
 def causal_slack(values: Mapping[str, object]) -> float:
     x = values["x"]
     full = sink_pairs(len(x), 0, False)
-    return agreement(side(float_pair_rows(x, 0, sink_pairs(len(x), 0, True))), side(float_pair_rows(x, 0, full)))
+    return agreement(side(float_pair_rows(x, 0, sink_pairs(len(x), 0, True))),
+                     side(float_pair_rows(x, 0, full)))
 
 
 CAUSAL = Part(
     name="causal mask",
-    text="Tokens 0..T, the sink first. With the causal mask (row i competes with the content keys j <= i, its own token "
-         "included) the sink is representable if and only if it is without a mask: the mask has a full row (the last) and "
-         "a full column (the first content token), so it buys nothing.",
+    text="Tokens 0..T, the sink first. With the causal mask (row i competes with the content keys j <= i, "
+         "its own token included) the sink is representable if and only if it is without a mask: the mask "
+         "has a full row (the last) and a full column (the first content token), so it buys nothing.",
     variables={"x": "matrix"},
     definitions={
         "causal": "[flat(outer(x[i], x[0] - x[j])) for i in range(1, len(x)) for j in range(1, i + 1)]",
@@ -117,7 +122,8 @@ CAUSAL = Part(
     # Without content tokens both sides are empty demands, so this hypothesis is there for the wording only.
     hypotheses=(Hypothesis("a content token", "T >= 1", "len(x) >= 2"),),
     conclusions=("iff(len(causal) == 0 or separable(causal, 'C'), len(full) == 0 or separable(full, 'F'))",),
-    satisfiable=causal_instance([[2], [1]]), instances=causal_family, strategy=lambda: small_tables().map(causal_instance),
+    satisfiable=causal_instance([[2], [1]]), instances=causal_family,
+    strategy=lambda: small_tables().map(causal_instance),
     numeric=causal_slack,
 )
 
@@ -130,15 +136,17 @@ VARIANTS = (
                 "With pairs j < i instead of j <= i: at T = 1 no pair is left and W = 0 is accepted.",
                 causal_instance([[1], [0]]), definitions={
                     **CAUSAL.definitions,
-                    "causal": "[flat(outer(x[i], x[0] - x[j])) for i in range(1, len(x)) for j in range(1, i)]"}),
+                    "causal": "[flat(outer(x[i], x[0] - x[j])) "
+                              "for i in range(1, len(x)) for j in range(1, i)]"}),
     CAUSAL.vary("diagonal pairs only", "wrong mask", "The pairs (i, i) alone are as strong as all pairs.",
                 causal_instance([[0], [1], [-1]], D=[[-1], [-1]]),
-                definitions={**CAUSAL.definitions, "own": "[flat(outer(x[i], x[0] - x[i])) for i in range(1, len(x))]"},
+                definitions={**CAUSAL.definitions,
+                             "own": "[flat(outer(x[i], x[0] - x[i])) for i in range(1, len(x))]"},
                 conclusions=("iff(separable(own, 'D'), separable(full, 'F'))",)),
     IFF.vary("rank one for every P", "trap",
-             "Where P is representable, rank one will do. P is connected here, so a rank-one q k^T with positive margins "
-             "has <q, x_i> of one sign on all queries and <k, x_s - x_j> of that sign on all keys: both families would be "
-             "separable.",
+             "Where P is representable, rank one will do. P is connected here, so a rank-one q k^T with "
+             "positive margins has <q, x_i> of one sign on all queries and <k, x_s - x_j> of that sign on "
+             "all keys: both families would be separable.",
              pairs_instance(RANK_TWO, CONNECTED, queries=[RANK_TWO[i] for i, _ in CONNECTED],
                             keys=[minus(RANK_TWO[0], RANK_TWO[j]) for _, j in CONNECTED]),
              conclusions=("implies(representable, separable([x[i] for (i, j) in P], 'queries') "
@@ -150,9 +158,11 @@ VARIANTS = (
                           "and separable([x[s] - x[j] for (i, j) in P], 'keys'))",)),
     IFF.vary("weights of any sign", "drop hypothesis",
              "Weights may have any sign: representable iff the outer products are linearly independent.",
-             pairs_instance([[2], [1]], [(0, 1), (1, 1)]), conclusions=("iff(representable, rank(rows) == len(rows))",)),
+             pairs_instance([[2], [1]], [(0, 1), (1, 1)]),
+             conclusions=("iff(representable, rank(rows) == len(rows))",)),
     IFF.vary("zero on the boundary", "strict for non-strict",
-             "Zero on the boundary of the hull does no harm: margins of 0 count, so <W, row> >= 0 with W != 0 is enough.",
+             "Zero on the boundary of the hull does no harm: margins of 0 count, so <W, row> >= 0 with W != "
+             "0 is enough.",
              Instance({**pairs_instance([[1], [0]], [(1, 1)]).values, "W": [[1]]},
                       pairs_instance([[1], [0]], [(1, 1)]).witnesses),
              variables={**IFF.variables, "W": "matrix"},
@@ -163,13 +173,13 @@ VARIANTS = (
 
 CLAIM = Claim(
     id="G2", title="Any set of pairs: Gordan's alternative for a sink", family="geometry",
-    statement="For every finite set P of pairs the sink is representable iff 0 is not in conv{x_i (x) (x_s - x_j), (i, j) in "
-              "P}: exactly one of W and the convex weights exists. A causal mask, own token included, is representable iff "
-              "the full product is. For general P rank one can fail.",
+    statement="For every finite set P of pairs the sink is representable iff 0 is not in conv{x_i (x) (x_s - "
+              "x_j), (i, j) in P}: exactly one of W and the convex weights exists. A causal mask, own token "
+              "included, is representable iff the full product is. For general P rank one can fail.",
     parts=(IFF, ONE_OF_TWO, CAUSAL), variants=VARIANTS,
     scope_notes=(
-        "On instances the kernel reads W or the weights and checks it exactly; that there is always one of them, for every "
-        "size, is Gordan's theorem, which is proved formally.",
+        "On instances the kernel reads W or the weights and checks it exactly; that there is always one of "
+        "them, for every size, is Gordan's theorem, which is proved formally.",
         "Logits without RoPE: with RoPE the form depends on the positions (G6).",
     ),
 )

@@ -1,4 +1,4 @@
-"""G3: tokens that come out of a normalisation: the sink avoids the keys' hull by itself, only the queries matter."""
+"""G3: after a normalisation the sink avoids the keys' hull by itself, so only the queries matter."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def sphere_instance(n: list, G: list, b: list, queries: list[int], keys: list[in
                     also: Mapping[str, list] | None = None, **extra: object) -> Instance:
     x = affine(n, G, b)
     pairs = [(i, j) for i in queries for j in keys]
-    found = witnesses(W=pair_rows(x, s, pairs), q=[x[i] for i in queries], k=[minus(x[s], x[j]) for j in keys],
-                      **(also or {}))
+    found = witnesses(W=pair_rows(x, s, pairs), q=[x[i] for i in queries],
+                      k=[minus(x[s], x[j]) for j in keys], **(also or {}))
     return Instance({"n": n, "G": G, "b": b, "s": s, "Q": queries, "K": keys, **extra}, found)
 
 
@@ -71,35 +71,44 @@ DISTINCT = "all(n[j] != n[s] for j in K)"
 
 OFF_HULL = Part(
     name="sink off the keys' hull",
-    text="If the keys' normalised tokens have the norm of the sink's and differ from it, and the gain is invertible, x_s is "
-         "not in conv{x_j, j in K}, whatever the bias. (Two different points have one norm r only if r > 0.)",
+    text="If the keys' normalised tokens have the norm of the sink's and differ from it, and the gain is "
+         "invertible, x_s is not in conv{x_j, j in K}, whatever the bias. (Two different points have one "
+         "norm r only if r > 0.)",
     variables=VARIABLES, definitions=DEFINITIONS,
     hypotheses=(
-        Hypothesis("gain invertible", "G is invertible", INVERTIBLE, sphere_instance([[1], [-1]], [[0]], [0], [1], [1])),
+        Hypothesis("gain invertible", "G is invertible", INVERTIBLE,
+                   sphere_instance([[1], [-1]], [[0]], [0], [1], [1])),
         Hypothesis("one sphere", "|n_j| = |n_s| for j in K", SPHERE,
                    sphere_instance([[0], [1], [-1]], ONE, UNIT, [1], [1, 2])),
-        Hypothesis("sink apart", "n_j != n_s for j in K", DISTINCT, sphere_instance([[1], [1]], ONE, UNIT, [1], [1])),
+        Hypothesis("sink apart", "n_j != n_s for j in K", DISTINCT,
+                   sphere_instance([[1], [1]], ONE, UNIT, [1], [1])),
     ),
     conclusions=("sink_avoids_keys",),
-    satisfiable=sphere_instance([[1], [-1]], ONE, UNIT, [1], [1]), instances=family, strategy=drawn, numeric=keys_slack,
+    satisfiable=sphere_instance([[1], [-1]], ONE, UNIT, [1], [1]), instances=family, strategy=drawn,
+    numeric=keys_slack,
 )
 
 # With Q empty both conditions hold and every W represents: "queries exist" is not known to be needed.
 IFF = Part(
     name="iff",
-    text="Under the same hypotheses, with Q and K not empty, the sink is representable if and only if the queries lie in an "
-         "open half-space bounded by a hyperplane through the origin, that is if and only if -b is not in conv(G n_i, i in Q).",
+    text="Under the same hypotheses, with Q and K not empty, the sink is representable if and only if the "
+         "queries lie in an open half-space bounded by a hyperplane through the origin, that is if and only "
+         "if -b is not in conv(G n_i, i in Q).",
     variables=VARIABLES, definitions=DEFINITIONS,
     hypotheses=(
         Hypothesis("queries exist", "Q is not empty", "len(Q) > 0"),
-        Hypothesis("keys exist", "K is not empty", "len(K) > 0", sphere_instance([[1], [1]], ONE, [-1], [1], [])),
-        Hypothesis("gain invertible", "G is invertible", INVERTIBLE, sphere_instance([[1], [-1]], [[0]], [1], [1], [1])),
+        Hypothesis("keys exist", "K is not empty", "len(K) > 0",
+                   sphere_instance([[1], [1]], ONE, [-1], [1], [])),
+        Hypothesis("gain invertible", "G is invertible", INVERTIBLE,
+                   sphere_instance([[1], [-1]], [[0]], [1], [1], [1])),
         Hypothesis("one sphere", "|n_j| = |n_s| for j in K", SPHERE,
                    sphere_instance([[2], [1], [3]], ONE, UNIT, [1], [1, 2])),
-        Hypothesis("sink apart", "n_j != n_s for j in K", DISTINCT, sphere_instance([[1], [1]], ONE, UNIT, [1], [1])),
+        Hypothesis("sink apart", "n_j != n_s for j in K", DISTINCT,
+                   sphere_instance([[1], [1]], ONE, UNIT, [1], [1])),
     ),
     conclusions=("iff(representable, half_space)", "iff(representable, minus_bias_outside)"),
-    satisfiable=sphere_instance([[1], [-1]], ONE, UNIT, [1], [1]), instances=family, strategy=drawn, numeric=iff_slack,
+    satisfiable=sphere_instance([[1], [-1]], ONE, UNIT, [1], [1]), instances=family, strategy=drawn,
+    numeric=iff_slack,
 )
 
 
@@ -139,13 +148,15 @@ def distance_slack(values: Mapping[str, object]) -> float:
     return float(least - values["mu"] / (2 * values["r"]))
 
 
-# r = 0 leaves the bound without a meaning, r < 0 leaves it as it is: "r positive" is not known to be needed otherwise.
+# r = 0 leaves the bound without a meaning, r < 0 leaves it as it is: "r positive" is not known to be needed
+# otherwise.
 DISTANCE = Part(
     name="distance",
-    text="With G = I (any bias) and all norms r > 0: if 0 <= mu <= |x_s - x_j|^2 for every key, every point z of "
-         "conv{x_j, j in K} has |x_s - z| >= mu/(2r); squared here, so that no root is needed. Hence "
+    text="With G = I (any bias) and all norms r > 0: if 0 <= mu <= |x_s - x_j|^2 for every key, every point "
+         "z of conv{x_j, j in K} has |x_s - z| >= mu/(2r); squared here, so that no root is needed. Hence "
          "delta_K >= min_j |x_s - x_j|^2/(2r).",
-    variables={"n": "matrix", "b": "vector", "s": "integer", "K": "set", "r": "scalar", "mu": "scalar", "a": "vector"},
+    variables={"n": "matrix", "b": "vector", "s": "integer", "K": "set", "r": "scalar", "mu": "scalar",
+               "a": "vector"},
     definitions={"x": "[token + b for token in n]",
                  "z": "sum([a[k] * x[K[k]] for k in range(len(K))])",
                  "bound": "mu / (2 * r)", "square": "dot(x[s] - z, x[s] - z)"},
@@ -155,11 +166,14 @@ DISTANCE = Part(
                    distance_instance([[0], [1], [-1]], [0], [1, 2], 1, 1, [Fraction(1, 2), Fraction(1, 2)])),
         Hypothesis("keys on the sphere", "|n_j| = r for j in K", "all(dot(n[j], n[j]) == r ** 2 for j in K)",
                    distance_instance([[1], [2], [0]], [0], [1, 2], 1, 1, [Fraction(1, 2), Fraction(1, 2)])),
-        Hypothesis("mu not negative", "mu >= 0", "mu >= 0", distance_instance([[1], [-1]], [0], [1], 1, -5, [1])),
-        Hypothesis("mu below", "mu <= |x_s - x_j|^2 for j in K", "all(mu <= dot(x[s] - x[j], x[s] - x[j]) for j in K)",
+        Hypothesis("mu not negative", "mu >= 0", "mu >= 0",
+                   distance_instance([[1], [-1]], [0], [1], 1, -5, [1])),
+        Hypothesis("mu below", "mu <= |x_s - x_j|^2 for j in K",
+                   "all(mu <= dot(x[s] - x[j], x[s] - x[j]) for j in K)",
                    distance_instance([[1], [-1]], [0], [1], 1, 5, [1])),
         Hypothesis("weights not negative", "a >= 0", "len(a) == len(K) and all(weight >= 0 for weight in a)",
-                   distance_instance([[1, 0], [-1, 0], [0, 1], [0, -1]], [0, 0], [1, 2, 3], 1, 2, [-1, 1, 1])),
+                   distance_instance([[1, 0], [-1, 0], [0, 1], [0, -1]], [0, 0], [1, 2, 3], 1, 2,
+                                     [-1, 1, 1])),
         Hypothesis("weights sum to one", "the weights sum to one", "sum(a) == 1",
                    distance_instance([[1], [-1]], [-1], [1], 1, 4, [0])),
     ),
@@ -171,13 +185,16 @@ DISTANCE = Part(
 
 VARIANTS = (
     OFF_HULL.vary("one gain is zero", "trap", "The gain may have a zero entry.",
-                  sphere_instance([[Fraction(3, 5), Fraction(4, 5)], [Fraction(3, 5), Fraction(-4, 5)]], [[1, 0], [0, 0]],
+                  sphere_instance([[Fraction(3, 5), Fraction(4, 5)], [Fraction(3, 5), Fraction(-4, 5)]],
+                                  [[1, 0], [0, 0]],
                                   [0, 0], [1], [1]), drop=("gain invertible",)),
     OFF_HULL.vary(
         "norm with epsilon", "trap",
-        "The tokens come from RMSNorm with epsilon > 0, n_j = h_j/sqrt(mean(h_j^2) + epsilon), and differ from the sink's. "
-        "At d = 1, epsilon = 1 the inputs 3/4, 4/3, 12/5 give 3/5, 4/5, 12/13: the sink is between the keys.",
-        Instance({"h": [[Fraction(4, 3)], [Fraction(3, 4)], [Fraction(12, 5)]], "epsilon": 1, "s": 0, "K": [1, 2]},
+        "The tokens come from RMSNorm with epsilon > 0, n_j = h_j/sqrt(mean(h_j^2) + epsilon), and differ "
+        "from the sink's. At d = 1, epsilon = 1 the inputs 3/4, 4/3, 12/5 give 3/5, 4/5, 12/13: the sink is "
+        "between the keys.",
+        Instance({"h": [[Fraction(4, 3)], [Fraction(3, 4)], [Fraction(12, 5)]], "epsilon": 1, "s": 0,
+                  "K": [1, 2]},
                  witnesses(k=[[Fraction(4, 5) - Fraction(3, 5)], [Fraction(4, 5) - Fraction(12, 13)]])),
         variables={"h": "matrix", "epsilon": "scalar", "s": "integer", "K": "set"},
         definitions={"n": "[row / sqrt(dot(row, row) / len(row) + epsilon) for row in h]"},
@@ -188,7 +205,8 @@ VARIANTS = (
                   sphere_instance([[0], [1], [-1]], ONE, UNIT, [1], [1, 2]),
                   hypotheses=(OFF_HULL.hypotheses[0], OFF_HULL.hypotheses[2],
                               Hypothesis("keys on one sphere", "the keys have one norm, not below the sink's",
-                                         "all(dot(n[j], n[j]) == dot(n[K[0]], n[K[0]]) >= dot(n[s], n[s]) for j in K)"))),
+                                         "all(dot(n[j], n[j]) == dot(n[K[0]], n[K[0]]) >= dot(n[s], n[s]) "
+                                         "for j in K)"))),
     IFF.vary("bias forgotten", "wrong matrix", "Zero, instead of -b, is outside conv(G n_i, i in Q).",
              sphere_instance([[1], [-1]], ONE, [2], [0, 1], [1], also={"plain": [[1], [-1]]}),
              conclusions=("iff(representable, separable([G @ n[i] for i in Q], 'plain'))",)),
@@ -196,13 +214,15 @@ VARIANTS = (
              sphere_instance([[1], [-1]], ONE, UNIT, [0, 1], [1], c=[1], t=-2),
              variables={**VARIABLES, "c": "vector", "t": "scalar"},
              hypotheses=(*IFF.hypotheses,
-                         Hypothesis("affine half-space", "<c, x_i> > t on Q", "all(dot(c, x[i]) > t for i in Q)")),
+                         Hypothesis("affine half-space", "<c, x_i> > t on Q",
+                                    "all(dot(c, x[i]) > t for i in Q)")),
              conclusions=("representable",)),
     IFF.vary("always representable", "drop hypothesis", "On the sphere every sink is representable.",
              sphere_instance([[1], [-1]], ONE, UNIT, [0, 1], [1]), conclusions=("representable",)),
     DISTANCE.vary("one percent more", "constant moved", "delta_K >= 1.01 * min |x_s - x_j|^2/(2r).",
                   hull_point([[1], [-1]], [0], 1, [1]), conclusions=("(101 * bound / 100) ** 2 <= square",)),
-    DISTANCE.vary("the distance itself", "exponent moved", "delta_K >= min |x_s - x_j|/2, as if it were linear.",
+    DISTANCE.vary("the distance itself", "exponent moved",
+                  "delta_K >= min |x_s - x_j|/2, as if it were linear.",
                   hull_point([[1, 0], [0, 1], [0, -1], [Fraction(4, 5), Fraction(3, 5)],
                               [Fraction(4, 5), Fraction(-3, 5)]], [0, 0], 1, [0, 0, 1, 1]),
                   conclusions=("mu / 4 <= square",)),
@@ -210,15 +230,16 @@ VARIANTS = (
 
 CLAIM = Claim(
     id="G3", title="On a sphere only the queries matter", family="geometry",
-    statement="n_j, n_s of equal norm r > 0, n_j != n_s, x = G n + b with G invertible: x_s is not in conv{x_j, j in K}, so "
-              "the sink is representable iff the queries lie in an open linear half-space, i.e. iff -b is not in "
-              "conv(G n_i, i in Q). For G = I: delta_K >= min_j |x_s - x_j|^2/(2r).",
+    statement="n_j, n_s of equal norm r > 0, n_j != n_s, x = G n + b with G invertible: x_s is not in "
+              "conv{x_j, j in K}, so the sink is representable iff the queries lie in an open linear "
+              "half-space, i.e. iff -b is not in conv(G n_i, i in Q). For G = I: delta_K >= min_j |x_s - "
+              "x_j|^2/(2r).",
     parts=(OFF_HULL, IFF, DISTANCE), variants=VARIANTS,
     scope_notes=(
-        "RMSNorm's epsilon puts outputs slightly off the sphere, and then the sink can lie between the keys: test x_s "
-        "against the keys' hull on the embeddings themselves.",
-        "A gain with a zero entry is not invertible; LayerNorm outputs lie on a sphere inside the hyperplane of mean zero, "
-        "which changes nothing here.",
+        "RMSNorm's epsilon puts outputs slightly off the sphere, and then the sink can lie between the keys: "
+        "test x_s against the keys' hull on the embeddings themselves.",
+        "A gain with a zero entry is not invertible; LayerNorm outputs lie on a sphere inside the hyperplane "
+        "of mean zero, which changes nothing here.",
         "Necessity is for logits without RoPE and without a query bias (G1, G6).",
     ),
 )

@@ -1,4 +1,4 @@
-"""G4: on the sphere, a strict common sign of <x_s, x_i> is enough, and one rank-one form does it with a known margin."""
+"""G4: on the sphere a strict common sign of <x_s, x_i> is enough, by a rank-one form of known margin."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from proofs_check.claim import Claim, Hypothesis, Instance, Part
 from proofs_check.claims.geometry.building import dot, exact, minus, pair_rows, witnesses
 from proofs_check.claims.geometry.spheres import affine, drawn_sphere, identity, sphere_tables
 
-# n: normalised tokens (T+1, d); G: the gain as a matrix; b: the bias; sigma = +1 or -1; k = G^-T n_s, given by G^T k = n_s.
-VARIABLES = {"n": "matrix", "G": "matrix", "b": "vector", "k": "vector", "sigma": "integer", "s": "integer", "Q": "set",
-             "K": "set"}
+# n: normalised tokens (T+1, d); G: the gain as a matrix; b: the bias; sigma = +1 or -1; k = G^-T n_s, given
+# by G^T k = n_s.
+VARIABLES = {"n": "matrix", "G": "matrix", "b": "vector", "k": "vector", "sigma": "integer", "s": "integer",
+             "Q": "set", "K": "set"}
 DEFINITIONS = {
     "x": "[G @ token + b for token in n]",
     "W": "sigma * outer(x[s], k)",
@@ -39,19 +40,19 @@ def dual_sink(gain: Sequence, sink: Sequence) -> list[Fraction]:
     return [Fraction(int(solution[i, 0].p), int(solution[i, 0].q)) for i in range(size)]
 
 
-def aligned_instance(n: list, gain: list, sigma: int, queries: list[int], keys: list[int], *, k: list | None = None,
-                     b: list | None = None, represent: bool = False) -> Instance:
+def aligned_instance(n: list, gain: list, sigma: int, queries: list[int], keys: list[int], *,
+                     k: list | None = None, b: list | None = None, represent: bool = False) -> Instance:
     """k is computed from the gain unless given; `represent` adds the witness for `separable(rows, 'W')`."""
     bias = b or [0] * len(n[0])
-    values = {"n": n, "G": gain, "b": bias, "k": k or dual_sink(gain, n[0]), "sigma": sigma, "s": 0, "Q": queries,
-              "K": keys}
+    values = {"n": n, "G": gain, "b": bias, "k": k or dual_sink(gain, n[0]), "sigma": sigma, "s": 0,
+              "Q": queries, "K": keys}
     x = affine(n, gain, bias)
     rows = pair_rows(x, 0, [(i, j) for i in queries for j in keys])
     return Instance(values, witnesses(rows=rows) if represent else {})
 
 
 def strictly_aligned(n: list, gain: list) -> Iterator[tuple[int, list[int]]]:
-    """(sigma, queries): all tokens whose product with the sink has that sign; the sink itself comes with +1."""
+    """(sigma, queries): all tokens whose product with the sink has that sign; the sink comes with +1."""
     x = affine(n, gain, [0] * len(n[0]))
     for sigma in (1, -1):
         queries = [i for i in range(len(n)) if sigma * dot(x[0], x[i]) > 0]
@@ -66,9 +67,10 @@ def family(seed: int) -> Iterator[Instance]:
 
 
 @st.composite
-def drawn(draw: st.DrawFn) -> Instance:
+def drawn(draw: st.DrawFn, with_sink: bool = False) -> Instance:
     n, gain, _ = draw(drawn_sphere())
-    sigma, queries = draw(st.sampled_from(list(strictly_aligned(n, gain))))
+    choices = [item for item in strictly_aligned(n, gain) if not with_sink or 0 in item[1]]
+    sigma, queries = draw(st.sampled_from(choices))
     keys = draw(st.sets(st.integers(1, len(n) - 1), min_size=1))
     return aligned_instance(n, gain, sigma, queries, sorted(keys))
 
@@ -85,7 +87,8 @@ def float_margins(values: Mapping[str, object]) -> tuple[np.ndarray, np.ndarray]
 
 def margin_slack(values: Mapping[str, object]) -> float:
     margins, claimed = float_margins(values)
-    return float(min(margins.min(), -np.abs(margins - claimed).max() if not np.allclose(margins, claimed) else np.inf))
+    return float(min(margins.min(),
+                     -np.abs(margins - claimed).max() if not np.allclose(margins, claimed) else np.inf))
 
 
 def minimum_slack(values: Mapping[str, object]) -> float:
@@ -101,8 +104,8 @@ def sign_slack(values: Mapping[str, object]) -> float:
 def geometry(**counterexamples: Instance) -> tuple[Hypothesis, ...]:
     """The hypotheses of the first two parts, each with its own counterexample."""
     table = {
-        # Given k with G^T k = n_s the margins come out the same for a singular G, and for any bias: neither of the
-        # first two is known to be needed. They are in theory.md's statement, which takes G^-1 and sets b = 0.
+        # Given k with G^T k = n_s the margins come out the same for a singular G, and for any bias: the first
+        # two are not needed. They belong to the statement, which takes G^-1 and sets b = 0.
         "gain invertible": ("G is invertible", "rank(G) == len(G) and len(G) == len(G[0])"),
         "no bias": ("b = 0", "b == 0 * b"),
         "dual sink": ("k = G^-T n_s", "transpose(G) @ k == n[s]"),
@@ -118,7 +121,8 @@ def geometry(**counterexamples: Instance) -> tuple[Hypothesis, ...]:
 ONE = [[1]]
 MARGIN = Part(
     name="margin",
-    text="W = sigma x_s (G^-T n_s)^T gives the pair (i, j) the margin |<x_s, x_i>| |n_s - n_j|^2/2, which is positive.",
+    text="W = sigma x_s (G^-T n_s)^T gives the pair (i, j) the margin |<x_s, x_i>| |n_s - n_j|^2/2, which is "
+         "positive.",
     variables=VARIABLES, definitions=DEFINITIONS,
     hypotheses=geometry(
         dual_sink=aligned_instance([[1], [-1]], ONE, 1, [0], [1], k=[2]),
@@ -127,7 +131,8 @@ MARGIN = Part(
         one_sphere=aligned_instance([[1], [HALF]], ONE, 1, [0], [1]),
         sink_apart=aligned_instance([[1], [1]], ONE, 1, [0], [1])),
     conclusions=("margins == values", "all(margin > 0 for margin in margins)"),
-    satisfiable=aligned_instance([[1], [-1]], ONE, -1, [1], [1]), instances=family, strategy=drawn, numeric=margin_slack,
+    satisfiable=aligned_instance([[1], [-1]], ONE, -1, [1], [1]), instances=family, strategy=drawn,
+    numeric=margin_slack,
 )
 
 # A minimum over an empty set has no value, so these two are there for the wording and have no counterexample.
@@ -137,19 +142,17 @@ MINIMUM = Part(
     name="minimum",
     text="The least margin of W is exactly min_i |<x_s, x_i>| times min_j |n_s - n_j|^2/2.",
     variables=VARIABLES, definitions=DEFINITIONS,
-    # With n_j = n_s for some j both sides are zero, so "sink apart" is not known to be needed for this equality.
+    # With n_j = n_s for some j both sides are zero, so "sink apart" is not known to be needed for this
+    # equality.
     hypotheses=(*geometry(
         dual_sink=aligned_instance([[1], [-1]], ONE, 1, [0], [1], k=[2]),
         sign=aligned_instance([[1], [-1]], ONE, 2, [0], [1]),
         aligned=aligned_instance([[1], [-1]], ONE, -1, [0], [1]),
         one_sphere=aligned_instance([[1], [HALF]], ONE, 1, [0], [1])), *NOT_EMPTY),
     conclusions=("min(margins) == alignment * spread / 2",),
-    satisfiable=aligned_instance([[1], [-1]], ONE, -1, [1], [1]), instances=family, strategy=drawn, numeric=minimum_slack,
+    satisfiable=aligned_instance([[1], [-1]], ONE, -1, [1], [1]), instances=family, strategy=drawn,
+    numeric=minimum_slack,
 )
-
-
-def with_sink_query(instance: Instance) -> bool:
-    return 0 in instance.values["Q"]
 
 
 SIGN = Part(
@@ -157,34 +160,40 @@ SIGN = Part(
     text="If the sink is one of the queries, the common sign is +.",
     variables=VARIABLES, definitions=DEFINITIONS,
     hypotheses=(
-        Hypothesis("sign", "sigma is +1 or -1", "sigma == 1 or sigma == -1", aligned_instance([[1], [-1]], ONE, 2, [0], [1])),
+        Hypothesis("sign", "sigma is +1 or -1", "sigma == 1 or sigma == -1",
+                   aligned_instance([[1], [-1]], ONE, 2, [0], [1])),
         Hypothesis("aligned", "sigma <x_s, x_i> > 0 on Q", "all(sigma * dot(x[s], x[i]) > 0 for i in Q)",
                    aligned_instance([[1], [-1]], ONE, -1, [0], [1])),
-        Hypothesis("sink is a query", "s is in Q", "s in Q", aligned_instance([[1], [-1]], ONE, -1, [1], [1])),
+        Hypothesis("sink is a query", "s is in Q", "s in Q",
+                   aligned_instance([[1], [-1]], ONE, -1, [1], [1])),
     ),
     conclusions=("sigma == 1",), satisfiable=aligned_instance([[1], [-1]], ONE, 1, [0], [1]),
-    instances=lambda seed: filter(with_sink_query, family(seed)), strategy=lambda: drawn().filter(with_sink_query),
-    numeric=sign_slack,
+    instances=lambda seed: (item for item in family(seed) if 0 in item.values["Q"]),
+    strategy=lambda: drawn(with_sink=True), numeric=sign_slack,
 )
 
 RAW = ("all(dot(x[i] @ (sigma * outer(x[s], x[s])), x[s] - x[j]) > 0 for i in Q for j in K)",)
 VARIANTS = (
     MARGIN.vary("not positive is enough", "trap",
-                "If all <x_s, x_i> <= 0 the sink is representable, the sign need not be strict: x_s = e1, x_1 = e2, x_2 = -e2.",
+                "If all <x_s, x_i> <= 0 the sink is representable, the sign need not be strict: x_s = e1, "
+                "x_1 = e2, x_2 = -e2.",
                 aligned_instance([[1, 0], [0, 1], [0, -1]], identity(2), -1, [1, 2], [1, 2], represent=True),
                 hypotheses=(*[item for item in MARGIN.hypotheses if item.name != "aligned"],
                             Hypothesis("weakly aligned", "sigma <x_s, x_i> >= 0 on Q",
                                        "all(sigma * dot(x[s], x[i]) >= 0 for i in Q)")),
                 conclusions=("separable(rows, 'rows')",)),
     MARGIN.vary("x_s x_s^T after the gain", "trap",
-                "W = sigma x_s x_s^T will do: with the gain (1, 2) and n_s = (4/5, 3/5) the key n_1 = (3/5, 4/5) wins.",
+                "W = sigma x_s x_s^T will do: with the gain (1, 2) and n_s = (4/5, 3/5) the key n_1 = (3/5, "
+                "4/5) wins.",
                 aligned_instance([[P45, P35], [P35, P45], [1, 0]], [[1, 0], [0, 2]], 1, [0, 1, 2], [1, 2]),
                 conclusions=RAW),
     MARGIN.vary("alignment is necessary", "wrong converse",
                 "Where the sink is representable all <x_s, x_i> have one strict sign.",
-                aligned_instance([[1, 0], [P35, P45], [-P35, P45]], identity(2), 1, [1, 2], [1, 2], represent=True),
+                aligned_instance([[1, 0], [P35, P45], [-P35, P45]], identity(2), 1, [1, 2], [1, 2],
+                                 represent=True),
                 hypotheses=(*[item for item in MARGIN.hypotheses if item.name != "aligned"],
-                            Hypothesis("representable", "some W represents the sink", "separable(rows, 'rows')")),
+                            Hypothesis("representable", "some W represents the sink",
+                                       "separable(rows, 'rows')")),
                 conclusions=("all(dot(x[s], x[i]) > 0 for i in Q) or all(dot(x[s], x[i]) < 0 for i in Q)",)),
     MARGIN.vary("minus with the sink among the queries", "trap",
                 "The sign of the content queries may be - also where the sink is a query itself.",
@@ -199,23 +208,27 @@ VARIANTS = (
     MARGIN.vary("transposed", "transpose", "W = sigma (G^-T n_s) x_s^T has the same margins.",
                 aligned_instance([[P45, P35], [P35, P45]], [[1, 0], [0, 2]], 1, [1], [1]),
                 definitions={**DEFINITIONS, "W": "sigma * outer(k, x[s])"}),
-    MINIMUM.vary("without the half", "constant moved", "The least margin is min_i |<x_s, x_i>| min_j |n_s - n_j|^2.",
-                 aligned_instance([[1], [-1]], ONE, 1, [0], [1]), conclusions=("min(margins) == alignment * spread",)),
+    MINIMUM.vary("without the half", "constant moved",
+                 "The least margin is min_i |<x_s, x_i>| min_j |n_s - n_j|^2.",
+                 aligned_instance([[1], [-1]], ONE, 1, [0], [1]),
+                 conclusions=("min(margins) == alignment * spread",)),
     MINIMUM.vary("squares of the embeddings", "wrong matrix",
                  "The least margin is min_i |<x_s, x_i>| min_j |x_s - x_j|^2/2, taken after the gain.",
                  aligned_instance([[1], [-1]], [[2]], 1, [0], [1]),
-                 conclusions=("min(margins) == alignment * min([dot(x[s] - x[j], x[s] - x[j]) for j in K]) / 2",)),
+                 definitions={**DEFINITIONS, "spread": "min([dot(x[s] - x[j], x[s] - x[j]) for j in K])"}),
 )
 
 CLAIM = Claim(
     id="G4", title="Alignment with the sink is enough", family="geometry",
-    statement="As G3 with b = 0: if all <x_s, x_i>, i in Q, have the strict common sign sigma, W = sigma x_s (G^-T n_s)^T has "
-              "margin exactly min_i |<x_s, x_i>| min_j |n_s - n_j|^2/2. Sufficient, not necessary; if s is in Q then "
-              "sigma = +.",
+    statement="As G3 with b = 0: if all <x_s, x_i>, i in Q, have the strict common sign sigma, W = sigma x_s "
+              "(G^-T n_s)^T has margin exactly min_i |<x_s, x_i>| min_j |n_s - n_j|^2/2. Sufficient, not "
+              "necessary; if s is in Q then sigma = +.",
     parts=(MARGIN, MINIMUM, SIGN), variants=VARIANTS,
     scope_notes=(
-        "For a diagonal gain G^-T n_s is G^-1 n_s, which is not x_s: after a gain x_s x_s^T can lose the sink.",
-        "RMSNorm's epsilon puts outputs slightly off the sphere; then |n_s - n_j|^2/2 becomes <n_s, n_s - n_j>.",
+        "For a diagonal gain G^-T n_s is G^-1 n_s, which is not x_s: after a gain x_s x_s^T can lose the "
+        "sink.",
+        "RMSNorm's epsilon puts outputs slightly off the sphere; then |n_s - n_j|^2/2 becomes <n_s, n_s - "
+        "n_j>.",
         "Logits without RoPE; with RoPE see G6.",
     ),
 )

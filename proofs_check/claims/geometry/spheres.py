@@ -29,7 +29,7 @@ def unit_triangular(rng: np.random.Generator, dim: int, floats: bool) -> list[li
 
 
 def sphere_tables(seed: int, floats: bool = True) -> Iterator[tuple[list, list, list]]:
-    """(n, G, b), sink first, every other token different from it; zero biases half of the time, d = 1 included.
+    """(n, G, b), sink first, no other token equal to it; zero biases half of the time, d = 1 included.
 
     Coordinates are exact rationals, as points on a sphere must be; gain and bias may be float64 entries.
     """
@@ -45,7 +45,8 @@ def sphere_tables(seed: int, floats: bool = True) -> Iterator[tuple[list, list, 
         sink = sphere_point([Fraction(int(t), 2) for t in rng.integers(-4, 5, size=dim - 1)])
         tokens = []
         while len(tokens) < size:
-            token = sphere_point([Fraction(int(t), int(rng.integers(1, 4))) for t in rng.integers(-4, 5, size=dim - 1)])
+            tops, bottom = rng.integers(-4, 5, size=dim - 1), int(rng.integers(1, 4))
+            token = sphere_point([Fraction(int(top), bottom) for top in tops])
             token = token if rng.random() < 0.5 else [-entry for entry in token]
             if tokens and rng.random() < 0.2:
                 token = tokens[-1] if rng.random() < 0.5 else [-entry for entry in tokens[-1]]
@@ -70,7 +71,8 @@ def drawn_sphere(draw: st.DrawFn) -> tuple[list, list, list]:
     points = [sphere_point(draw(slopes)) for _ in range(size + 1)]
     flips = draw(st.lists(st.booleans(), min_size=size, max_size=size))
     sink = points[0]
-    tokens = [[-entry for entry in point] if flip or point == sink else point for point, flip in zip(points[1:], flips)]
+    tokens = [[-entry for entry in point] if flip or point == sink else point
+              for point, flip in zip(points[1:], flips)]
     tokens = [[-entry for entry in token] if token == sink else token for token in tokens]
     gain = [[draw(st.sampled_from((1, 2, -1))) if i == j else draw(st.integers(-1, 1)) if j < i else 0
              for j in range(dim)] for i in range(dim)]
