@@ -10,6 +10,7 @@ import click
 from proofs_check import __version__
 from proofs_check.commands.check import check
 from proofs_check.commands.claims import claims, show
+from proofs_check.commands.cost import cost
 from proofs_check.commands.doctor import doctor
 from proofs_check.commands.inspect import inspect
 from proofs_check.commands.verify import verify
@@ -28,7 +29,7 @@ def sinkproof() -> None:
     """
 
 
-for command in (verify, claims, show, check, inspect, doctor):
+for command in (verify, claims, show, check, inspect, cost, doctor):
     sinkproof.add_command(command)
 
 

@@ -403,6 +403,12 @@ def _independent(evaluator: Evaluator, rows: object) -> bool:
     return True
 
 
+def _matrix(evaluator: Evaluator, cloud: object) -> list:
+    need(isinstance(cloud, Cloud) and cloud.rows * cloud.columns <= MAX_STEPS, "matrix takes a cloud of moderate size")
+    scaled = (integer_row(row) for block in cloud.blocks() for row in block)
+    return [[fmpq(value, scale) for value in values] for values, scale in scaled]
+
+
 def _imported(module: str, name: str):
     """A predicate of another file, which needs this file's types and so can only be imported when it is used."""
     def call(evaluator: Evaluator, *arguments: object) -> bool:
@@ -434,6 +440,7 @@ FUNCTIONS = {
     "rank": _rank,
     "psd": _psd,
     "sign": _sign,
+    "matrix": _matrix,
     "independent": _independent,
     "separable": _imported("separation", "separable"),
     "hull_distance_at_least": _imported("separation", "distance_at_least"),

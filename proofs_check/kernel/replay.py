@@ -21,7 +21,7 @@ from pathlib import Path
 
 from flint import arb, fmpq
 
-from proofs_check.kernel.encoding import (Rejected, digest, field, need, read_integer, read_json, read_number,
+from proofs_check.kernel.encoding import (Malformed, Rejected, digest, field, need, read_integer, read_json, read_number,
                                           read_value, well_formed)
 from proofs_check.kernel.formal import check_formal
 from proofs_check.kernel.formula import compare, decide
@@ -61,7 +61,17 @@ class Replayed:
 
 
 def replay(claim: dict, certificate: dict, directory: Path) -> Replayed:
-    """Check one certificate against its claim; raises `Rejected` with the reason."""
+    """Check one certificate against its claim; raises `Rejected` with the reason.
+
+    Whatever else goes wrong on the way is a rejection too: the kernel fails closed.
+    """
+    try:
+        return _replay(claim, certificate, directory)
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        raise Malformed(f"a field is not of the expected form ({type(error).__name__}: {str(error)[:80]})") from None
+
+
+def _replay(claim: dict, certificate: dict, directory: Path) -> Replayed:
     well_formed(field(claim, "schema", str, "claim") == CLAIM_SCHEMA, f"claim schema must be {CLAIM_SCHEMA}")
     well_formed(field(certificate, "schema", str, "certificate") == CERTIFICATE_SCHEMA,
                 f"certificate schema must be {CERTIFICATE_SCHEMA}")

@@ -1,0 +1,288 @@
+"""What a pattern costs on a user's embeddings: two-sided bounds, each an `exists` part that the kernel replays.
+
+General constraint sets (C3): W = left·rightᵀ satisfies every row and has norm at most `upper`; a dual λ >= 0 with
+‖G‖_{p*} <= 1 has objective at least `lower`.  The sink in margin form (C1): the two distances, from both sides; the cost
+is m/(δ_Q δ_K) for every norm at once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+
+from numerics.constraints import Constraints, diagonal_constraints, sink_constraints
+from numerics.hull import distance_to_hull, min_norm_point
+from numerics.minimum_norm import MinimumNorm, minimum_norm
+from numerics.schatten import dual_exponent, exponent
+from proofs_check.alternative import MOST_EXACT_ENTRIES, cloud_witness, gordan_witness
+from proofs_check.certificates import certificate, instances_body, whole_directory, write_claim, write_cloud
+from proofs_check.claim import Claim, Instance, Part
+from proofs_check.inputs import BadInput, Tokens
+from proofs_check.kernel import replay_files
+
+SLACK = 2.0**-40
+# Beyond this many pair constraints the exact replay of a general set takes more than a few minutes.
+MOST_PAIRS = 70_000
+SCOPE_NOTES = (
+    "The lower bounds speak of logits x_iᵀ W x_j with the given embeddings, κ = 1 (divide by κ): RoPE and query biases "
+    "break them for a trained head (G6).",
+    "The bounds hold in exact arithmetic for the given floating-point embeddings, each taken as the rational it is.",
+)
+
+
+@dataclass
+class Cost:
+    """Bounds lower <= min ‖W‖_p <= upper for one pattern and norm; `infeasible` is proved, never a failure."""
+
+    pattern: str
+    norm: str
+    form: str
+    lower: float | None
+    upper: float | None
+    status: str
+    rank: int = 0
+    seconds: float = 0.0
+    grade: str = ""
+    certificate: str = ""
+    w_qk: np.ndarray | None = None
+    part: Part | None = None
+    instance: Instance | None = None
+
+    def row(self) -> dict:
+        return {name: getattr(self, name) for name in ("pattern", "norm", "form", "lower", "upper", "status", "rank",
+                                                       "seconds", "grade", "certificate")}
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked: a pattern in a norm, in margin or mass form, causal or not."""
+
+    pattern: str
+    norm: str
+    margin: float | None
+    mass: float | None
+    causal: bool = False
+    tolerance: float = 1e-4
+    time_limit: float = 60.0
+
+    @property
+    def form(self) -> str:
+        return f"margin {self.margin:g}" if self.margin is not None else f"mass {self.mass:g}"
+
+    @property
+    def name(self) -> str:
+        return f"{self.pattern} {self.norm}"
+
+
+@dataclass(frozen=True)
+class Places:
+    """Sidecars of the tokens and, where the sink is a key of a general set, of the tokens followed by the sink."""
+
+    directory: Path
+    stored: dict = field(default_factory=dict)
+
+    def cloud(self, array: np.ndarray) -> dict:
+        key = (array.shape, hash(array.tobytes()))
+        if key not in self.stored:
+            self.stored[key] = write_cloud(self.directory, array)
+        return self.stored[key]
+
+
+def costs(tokens: Tokens, requests: list[Request], out: Path,
+          progress: Callable[[str], None] = lambda step: None, clock: Callable[[], float] = lambda: 0.0) -> list[Cost]:
+    """Solve every request, write certificates, replay them.  A bound whose certificate is refused comes back None."""
+    if any(request.pattern == "sink" for request in requests) and tokens.sink is None:
+        raise BadInput("expected a sink for the sink pattern, got none; name it with --sink KEY or --sink ROW")
+    directory = out / "certificates" / "cost"
+    with whole_directory(directory) as filling:
+        places, found = Places(filling), []
+        for request in requests:
+            progress(request.name)
+            start = clock()
+            cost = _solve(tokens, request, places)
+            cost.seconds = clock() - start
+            found.append(cost)
+        proved = [cost for cost in found if cost.part is not None]
+        claim = Claim(id="cost", title="Cheapest patterns on the user's embeddings", family="cost",
+                      statement=f"Bounds on min ‖W‖_p for the tokens of {Path(tokens.source).name}.",
+                      parts=tuple(cost.part for cost in proved), scope_notes=SCOPE_NOTES, source="the user's arrays")
+        names = write_claim(filling, claim, [certificate(claim, cost.part.name, "evidence", "instances", "cost",
+                                                         instances_body(cost.part, [cost.instance])) for cost in proved])
+        progress("kernel replay")
+        grades = {name: record.grade for name, record in replay_files(filling)[0]}
+    for cost, name in zip(proved, names):
+        if name in grades:
+            cost.certificate, cost.grade = str(Path("certificates") / "cost" / name), grades[name]
+        else:
+            cost.grade = "float_certified"
+    for cost in found:
+        if cost.part is None:
+            cost.grade = "float_certified"
+    return found
+
+
+def _solve(tokens: Tokens, request: Request, places: Places) -> Cost:
+    content = tokens.content
+    if request.pattern == "sink" and request.margin is not None:
+        return _sink_margin(content, tokens.sink.astype(np.float64), request, places)
+    exact = content.astype(np.float64)
+    level = {"margin": request.margin, "mass": request.mass}
+    if request.pattern == "sink":
+        constraints = sink_constraints(exact, tokens.sink.astype(np.float64), causal=request.causal, **level)
+    else:
+        constraints = diagonal_constraints(exact, causal=request.causal, **level)
+    if constraints.num_constraints > MOST_PAIRS * 4:
+        raise BadInput(f"expected at most {MOST_PAIRS * 4} pairs of query and competitor, got "
+                       f"{constraints.num_constraints}; give fewer tokens (the sink in margin form has no such limit)")
+    answer = minimum_norm(constraints, _norm(request.norm), tolerance=request.tolerance, time_limit=request.time_limit)
+    return _general(constraints, answer, request, places)
+
+
+def _norm(name: str) -> str | float:
+    return name if name in ("nuclear", "frobenius", "spectral") else float(name)
+
+
+def _sink_margin(content: np.ndarray, sink: np.ndarray, request: Request, places: Places) -> Cost:
+    """C1 (and G1 for a causal mask, which buys nothing): two distances, each from both sides."""
+    queries, keys = min_norm_point(content), distance_to_hull(sink, content)
+    cloud = places.cloud(content)
+    constants = {"tokens": cloud, "sink": [float(entry) for entry in sink]}
+    variables = {"tokens": "cloud", "sink": "vector"}
+    name = f"sink {request.norm}"
+    if "contains_zero" in (queries.status, keys.status):
+        rows, found, shift = ("tokens", queries, None) if queries.status == "contains_zero" else ("tokens - sink", keys, sink)
+        cost = Cost("sink", request.norm, request.form, math.inf, math.inf, "infeasible")
+        separated, witness = cloud_witness(content, shift, found)
+        if separated is False:
+            cost.part = Part(name=name, text="no W gives the sink a positive margin (G1)", quantifier="exists",
+                             variables=variables, constants=constants, conclusions=(f"not separable({rows}, 'hull')",))
+            cost.instance = Instance({}, {"hull": witness})
+        return cost
+    if "undecided" in (queries.status, keys.status):
+        return Cost("sink", request.norm, request.form, 0.0, math.inf, "undecided")
+    q = (queries.distance_lower * (1 - SLACK), queries.distance_upper * (1 + SLACK))
+    k = (keys.distance_lower * (1 - SLACK), keys.distance_upper * (1 + SLACK))
+    lower, upper = request.margin / (q[1] * k[1]) * (1 - SLACK), request.margin / (q[0] * k[0]) * (1 + SLACK)
+    scalars = {"margin": request.margin, "q_low": q[0], "q_high": q[1], "k_low": k[0], "k_high": k[1],
+               "lower": lower, "upper": upper}
+    cost = Cost("sink", request.norm, request.form, lower, upper, "bounded", rank=1)
+    cost.part = Part(
+        name=name, text="lower <= m/(dist(0, conv queries)·dist(sink, conv keys)) <= upper, the least ‖W‖_p for every p (C1)",
+        quantifier="exists", variables=variables | dict.fromkeys(scalars, "scalar"), constants=constants | scalars,
+        conclusions=("q_low > 0 and k_low > 0", "hull_distance_at_least(tokens, q_low, 'q normal')",
+                     "hull_distance_at_most(tokens, q_high, 'q weights')",
+                     "hull_distance_at_least(tokens - sink, k_low, 'k normal')",
+                     "hull_distance_at_most(tokens - sink, k_high, 'k weights')",
+                     "lower * q_high * k_high <= margin and upper * q_low * k_low >= margin"))
+    cost.instance = Instance({}, {
+        f"{label} {what}": {kind: value} for label, found in (("q", queries), ("k", keys)) for what, kind, value in (
+            ("normal", "normal", [float(entry) for entry in found.normal]),
+            ("weights", "weights", {int(i): float(w) for i, w in zip(found.support, found.weights)}))})
+    left = queries.normal / queries.margin
+    cost.w_qk = np.outer(left, -request.margin * keys.normal / keys.margin)
+    return cost
+
+
+def _general(constraints: Constraints, answer: MinimumNorm, request: Request, places: Places) -> Cost:
+    cost = Cost(request.pattern, request.norm, request.form, answer.lower, answer.upper, answer.status, rank=answer.rank)
+    if answer.status == "infeasible":
+        return _infeasible(constraints, request, cost)
+    if answer.left.shape[1]:
+        cost.w_qk = answer.w_qk
+    if answer.status != "bounded" or constraints.num_constraints > MOST_PAIRS or answer.left.shape[1] == 0:
+        return cost
+    p = exponent(_norm(request.norm))
+    cost.lower, cost.upper = answer.lower * (1 - SLACK), answer.upper * (1 + SLACK)
+    cost.part, cost.instance = bounds_part(constraints, answer, p, cost.lower, cost.upper, request.name, places)
+    return cost
+
+
+def bounds_part(constraints: Constraints, answer: MinimumNorm, p: float, lower: float, upper: float, name: str,
+                places: Places) -> tuple[Part, Instance]:
+    """lower <= min ‖W‖_p <= upper for a constraint set: W and λ are the certificate's, everything else the claim's."""
+    is_margin = constraints.margin is not None
+    rows, keys = np.nonzero(constraints.competitors)
+    levels = constraints.margin if is_margin else constraints.mass
+    constants = {
+        "query_cloud": places.cloud(constraints.queries), "key_cloud": places.cloud(constraints.keys),
+        "row_query": constraints.row_query, "favoured": constraints.favoured, "competitors": list(zip(rows, keys)),
+        "level": [float(level) for level in levels], "lower": lower, "upper": upper,
+    }
+    variables = {"query_cloud": "cloud", "key_cloud": "cloud", "row_query": "set", "favoured": "set", "competitors": "pairs",
+                 "level": "vector", "lower": "scalar", "upper": "scalar", "left": "matrix", "right": "matrix", "dual": "matrix"}
+    dual = np.zeros(constraints.competitors.shape)
+    dual[answer.dual_row, answer.dual_key] = answer.dual_weight
+    definitions = {
+        "all_queries": "matrix(query_cloud)",
+        "queries": "[all_queries[i] for i in row_query]",
+        "keys": "matrix(key_cloud)",
+        "logits": "(queries @ left) @ transpose(keys @ right)",
+        "totals": "[sum(row) for row in dual]",
+        "signed": "[[(totals[r] if k == favoured[r] else 0) - dual[r][k] for k in range(len(keys))] "
+                  "for r in range(len(row_query))]",
+        "dual_matrix": "transpose(queries) @ (signed @ keys)",
+    }
+    feasible = ("all(logits[r][favoured[r]] - logits[r][k] >= level[r] for r, k in competitors)" if is_margin else
+                "all(sum(exp(logits[r][k] - logits[r][favoured[r]]) for s, k in competitors if s == r) <= (1 - level[r]) / level[r] "
+                "for r in range(len(row_query)))")
+    objective = ("sum(level[r] * totals[r] for r in range(len(row_query)))" if is_margin else
+                 "sum(totals[r] * log(level[r] / (1 - level[r])) + totals[r] * log(totals[r]) for r in range(len(row_query)) "
+                 "if totals[r] > 0) - sum(dual[r][k] * log(dual[r][k]) for r, k in competitors if dual[r][k] > 0)")
+    primal, svd = _norm_statement("left @ transpose(right)", p, "upper", "primal", answer.w_qk,
+                                  (answer.left, answer.right))
+    dual_part, dual_svd = _norm_statement("dual_matrix", dual_exponent(p), "1", "dual",
+                                          constraints.queries[constraints.row_query].T @ constraints.signed(dual)
+                                          @ constraints.keys, None)
+    conclusions = [feasible, primal]
+    if lower > 0:
+        conclusions += ["all(entry >= 0 for row in dual for entry in row)",
+                        "sum(totals) == sum(dual[r][k] for r, k in competitors)", dual_part, f"{objective} >= lower"]
+    text = "W satisfies every row and ‖W‖_p <= upper; λ >= 0 on the competitors has ‖G‖_{p*} <= 1 and objective >= lower (C3)"
+    part = Part(name=name, text=text, quantifier="exists", variables=variables, constants=constants, definitions=definitions,
+                conclusions=tuple(conclusions))
+    values = {"left": answer.left.tolist(), "right": answer.right.tolist(), "dual": dual.tolist()}
+    return part, Instance(values, {**svd, **dual_svd})
+
+
+def _norm_statement(matrix: str, p: float, bound: str, key: str, value: np.ndarray,
+                    factors: tuple[np.ndarray, np.ndarray] | None) -> tuple[str, dict]:
+    """A formula for ‖matrix‖_p <= bound and its witness; balanced factors bound the nuclear norm without one (C0)."""
+    if p == 1 and factors is not None:
+        return ("sum(entry * entry for row in left for entry in row) * sum(entry * entry for row in right for entry in row) "
+                f"<= {bound} * {bound}"), {}
+    exponent_text = "'inf'" if math.isinf(p) else _fraction(p)
+    if p == 2:
+        return f"norm_at_most({matrix}, 2, {bound}, '{key}')", {}
+    left, values, right = np.linalg.svd(value, full_matrices=False)
+    keep = values > 1e-17 * values[0] if len(values) else slice(0)
+    witness = {"left": left[:, keep].tolist(), "values": values[keep].tolist(), "right": right[keep].T.tolist()}
+    return f"norm_at_most({matrix}, {exponent_text}, {bound}, '{key}')", {key: witness}
+
+
+def _fraction(p: float) -> str:
+    top, bottom = float(p).as_integer_ratio()
+    return f"{top}/{bottom}"
+
+
+def _infeasible(constraints: Constraints, request: Request, cost: Cost) -> Cost:
+    query, favoured, competitor = constraints.triples()
+    if len(query) * constraints.queries.shape[1] ** 2 > MOST_EXACT_ENTRIES:
+        return cost
+    exact = [[Fraction(float(a)) * (Fraction(float(b)) - Fraction(float(c))) for a in constraints.queries[i]
+              for b, c in zip(constraints.keys[f], constraints.keys[k])] for i, f, k in zip(query, favoured, competitor)]
+    separated, witness = gordan_witness(exact)
+    if separated:
+        return cost
+    part = Part(name=request.name, text="no W satisfies every row (Gordan weights)", quantifier="exists",
+                variables={"queries": "matrix", "keys": "matrix", "query": "set", "favoured": "set", "competitor": "set"},
+                constants={"queries": constraints.queries.tolist(), "keys": constraints.keys.tolist(), "query": query,
+                           "favoured": favoured, "competitor": competitor},
+                conclusions=("not separable([flat(outer(queries[query[n]], keys[favoured[n]] - keys[competitor[n]])) "
+                             "for n in range(len(query))], 'pairs')",))
+    cost.part, cost.instance = part, Instance({}, {"pairs": witness})
+    return cost
