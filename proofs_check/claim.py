@@ -56,7 +56,8 @@ class Part:
     `instances(seed)` yields built-in instances that meet the hypotheses; `strategy()` is a hypothesis strategy that
     constructs such instances; `numeric(values)` is the second route: the slack of the conclusion computed by
     `numerics` on float arrays, negative where it fails.  `derivation()` hands over a `theory.statements.Derivation`,
-    whose conclusions must then be the part's.  A formal theorem is looked up by (claim id, part name).
+    whose conclusions must then be the part's.  `sampled(seed,
+    trials)` makes independent trials and returns (trials, violations).  A formal theorem is looked up by (claim id, part name).
     """
 
     name: str
@@ -74,6 +75,7 @@ class Part:
     instances: Callable[[int], Iterable[Instance]] | None = None
     strategy: Callable[[], object] | None = None
     numeric: Callable[[Mapping[str, object]], float] | None = None
+    sampled: Callable[[int, int], tuple[int, int]] | None = None
     derivation: Callable[[], object] | None = None
     splits: Callable[[], Sequence[str]] | None = None
 

@@ -194,6 +194,7 @@ def _general(constraints: Constraints, answer: MinimumNorm, request: Request, pl
         return _infeasible(constraints, request, cost)
     if answer.left.shape[1]:
         cost.w_qk = answer.w_qk
+        cost.rank = int(np.linalg.matrix_rank(cost.w_qk))
     if answer.status != "bounded" or constraints.num_constraints > MOST_PAIRS or answer.left.shape[1] == 0:
         return cost
     p = exponent(_norm(request.norm))

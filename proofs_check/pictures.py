@@ -26,7 +26,7 @@ def cost_picture(path: Path, title: str, tokens: Tokens, w_qk: np.ndarray, sink_
     for axis, data, name, colours in ((axes[0], logits, "logits", "RdBu_r"), (axes[1], attention, "attention", "viridis")):
         limit = np.abs(data).max()
         image = axis.imshow(data, cmap=colours, aspect="auto", interpolation="nearest",
-                            vmin=-limit if colours == "RdBu_r" else 0, vmax=limit if colours == "RdBu_r" else 1)
+                            vmin=-limit if colours == "RdBu_r" else 0, vmax=limit)
         axis.set(title=name, xlabel="key" + (" (0 is the sink)" if sink_is_key else ""), ylabel="query")
         figure.colorbar(image, ax=axis)
     axes[2].semilogy(np.arange(1, len(values) + 1), values, "o-", markersize=3)
