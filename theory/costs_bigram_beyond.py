@@ -7,7 +7,7 @@ cycles G is diag(tau)(1 - vv^T/n), of norm max tau <= 1.  So for cycle lengths l
 
     nuclear cost >= sum_a l_a s_a - 3 max tau,     s = 2 g_1 + g_0,
 
-against the sink's 2(n-1) + (n-2)/sqrt(n+1), which aligning the sink only lowers.
+against the orthonormal sink's 2(n-1) + (n-2)/sqrt(n+1).
 """
 
 from __future__ import annotations
@@ -214,9 +214,11 @@ def three_cycles() -> Derivation:
 
 
 def alignment_lowers_the_sink() -> Derivation:
-    """Aligned tokens: times 1-c² the sink costs 2(n-1) + (1-c²)(n-2)/g <= its value at c = 0; the self default is unchanged.
+    """Aligned tokens: times 1-c² the sink costs 2(n-1) + (1-c²)(n-2)/g <= its value at c = 0 (C9).
 
-    So what holds beyond a threshold for the orthonormal sink holds for every alignment c in [0, 1) (C9).
+    For cycles of one length, and for 2- and 3-cycles, the self default times 1-c² does not depend on c, so a sink that
+    is cheaper at c = 0 is cheaper at every c in [0, 1).  For other mixed types this is not shown: multipliers with
+    different tau have a component along the ones on the query side.
     """
     lemma = nonnegative(f"1/(n + 1) - (1 - c**2)**2/({GRAM_ROOT_SQUARE})")
     return Derivation(

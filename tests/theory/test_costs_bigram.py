@@ -164,6 +164,15 @@ def test_one_cycle_changes_sides_between_the_two_sizes_at_each_alignment(c, last
     assert enclose(witness(last + 1))[0] > sink_ball(last + 1, Fraction(c))
 
 
+@pytest.mark.parametrize("c, last", [("0", 48), ("1/100", 48), ("1/20", 42), ("1/10", 33), ("1/4", 18), ("1/2", 9), ("3/4", 6)])
+def test_three_cycles_change_sides_between_the_two_sizes_at_each_alignment(c, last):
+    def self_ball(n):
+        return 2 * n - 3 + (2 * arb(3).sqrt() - 3) * (n // 3)
+
+    for n in range(3, 90, 3):
+        assert self_ball(n) < sink_ball(n, Fraction(c)) if n <= last else self_ball(n) > sink_ball(n, Fraction(c))
+
+
 def test_the_ansatz_would_put_the_crossing_of_one_cycle_too_early():
     assert arb(float(ansatz_cost((72,))) + 1e-9) < sink_ball(72)
     assert sink_ball(73) < arb(float(ansatz_cost((73,))) - 1e-9)
