@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import math
 import multiprocessing
+import multiprocessing.context
+import os
 import resource
 import sys
 import time
@@ -27,6 +29,7 @@ from numerics.schatten import exponent
 __all__ = ["BenchCase", "BenchRow", "bench", "default_cases", "independent_unit_tokens", "measure", "ratio"]
 
 SOLVERS = ("sinkproof", "CLARABEL", "SCS")
+_THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _SCS_LADDER = (1e-4, 1e-5, 1e-6, 1e-7)
 
 
@@ -82,11 +85,29 @@ def default_cases(profile: str = "quick") -> list[BenchCase]:
     return cases
 
 
-def bench(cases: Sequence[BenchCase], *, repeats: int = 1) -> list[BenchRow]:
-    """Every solver on every case, each in a fresh process, solvers interleaved; the fastest of ``repeats`` counts."""
+def bench(cases: Sequence[BenchCase], *, repeats: int = 1, threads: int = 1) -> list[BenchRow]:
+    """Every solver on every case, each in a fresh process, solvers interleaved; the fastest of ``repeats`` counts.
+
+    ``threads`` caps the linear algebra of every solver alike: on a busy machine two threads that wait for each
+    other are ten times slower than one.
+    """
     if repeats < 1 or len(cases) == 0:
         raise ValueError(f"Expected cases and at least one repeat, got {len(cases)} and {repeats}; raise both to 1.")
     context = multiprocessing.get_context("spawn")
+    before = {name: os.environ.get(name) for name in _THREAD_VARIABLES}
+    os.environ.update(dict.fromkeys(_THREAD_VARIABLES, str(threads)))  # read by the children when they start
+    try:
+        rows = _run(cases, repeats, context)
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+    return rows
+
+
+def _run(cases: Sequence[BenchCase], repeats: int, context: multiprocessing.context.SpawnContext) -> list[BenchRow]:
     rows = []
     for case in cases:
         best: dict[str, BenchRow] = {}

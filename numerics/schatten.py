@@ -18,8 +18,8 @@ __all__ = [
     "exponent",
     "project_lp_ball",
     "project_schatten_ball",
+    "prox_by_gram",
     "prox_lp_norm",
-    "prox_nuclear",
     "prox_schatten",
     "schatten_norm",
 ]
@@ -71,21 +71,31 @@ def prox_schatten(
     return (u * prox_lp_norm(s, exponent(norm), step)) @ vt
 
 
-def prox_nuclear(matrix: Float[np.ndarray, "row col"], step: float) -> Float[np.ndarray, "row col"]:
-    """The proximal map of the nuclear norm by an eigendecomposition of the smaller Gram matrix.
+def prox_by_gram(
+    matrix: Float[np.ndarray, "row col"], norm: str | float, step: float
+) -> Float[np.ndarray, "row col"]:
+    """The proximal map of the nuclear or the spectral norm by an eigendecomposition of the smaller Gram matrix.
 
-    Squaring loses singular values below 1e-8 ||M||, but only those above ``step`` are needed and weights vary
-    continuously there; it halves the time of an SVD. With ``step`` below 1e-6 ||M|| it falls back on the SVD.
+    Both change only the singular values above a threshold (the step; the level at which the excess sums to the
+    step). Squaring loses those below 1e-8 ||M||, which matters for neither as long as the threshold is well above;
+    it takes half the time of an SVD. With a threshold below 1e-6 ||M||, or another norm, it falls back on the SVD.
     """
+    p = exponent(norm)
     wide = matrix.shape[0] < matrix.shape[1]
     tall = matrix.T if wide else matrix
     values, vectors = np.linalg.eigh(tall.T @ tall)
-    if not (step * step > 1e-12 * max(values[-1], 0.0)):
-        return prox_schatten(matrix, 1.0, step)
-    keep = values > step * step
-    basis = vectors[:, keep]
-    shrunk = (tall @ basis * (1.0 - step / np.sqrt(values[keep]))) @ basis.T
-    return shrunk.T if wide else shrunk
+    sizes = np.sqrt(np.maximum(values, 0.0))
+    shrunk = prox_lp_norm(sizes, p, step) if p in (1.0, math.inf) else sizes
+    changed = shrunk < sizes
+    kept = shrunk > 0.0 if p == 1.0 else changed  # what the product below must resolve
+    if p not in (1.0, math.inf) or not (sizes[kept].min(initial=math.inf) > 1e-6 * sizes[-1]):
+        return prox_schatten(matrix, p, step)
+    basis = vectors[:, kept]
+    if p == 1.0:
+        result = (tall @ basis * (shrunk[kept] / sizes[kept])) @ basis.T
+    else:
+        result = tall - (tall @ basis * (1.0 - shrunk[kept] / sizes[kept])) @ basis.T
+    return result.T if wide else result
 
 
 def project_schatten_ball(

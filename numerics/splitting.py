@@ -26,7 +26,7 @@ from jaxtyping import Float
 from numerics.anderson import Anderson
 from numerics.constraints import Constraints
 from numerics.row_projections import project_margin_rows, project_mass_rows
-from numerics.schatten import dual_exponent, prox_nuclear, prox_schatten, schatten_norm
+from numerics.schatten import dual_exponent, prox_by_gram, prox_schatten, schatten_norm
 from numerics.span import Span
 from numerics.two_sided import dual_objective, feasible_scale
 
@@ -144,7 +144,7 @@ class _Splitting:
 
     def _prox(self, core: Float[np.ndarray, "rq rk"]) -> Float[np.ndarray, "rq rk"]:
         step = 1.0 / self.penalty
-        return prox_nuclear(core, step) if self.p == 1.0 else prox_schatten(core, self.p, step)
+        return prox_by_gram(core, self.p, step) if self.p in (1.0, math.inf) else prox_schatten(core, self.p, step)
 
     def _project(self, scaled: Float[np.ndarray, "row key"]) -> Float[np.ndarray, "row key"]:
         c = self.constraints

@@ -1,4 +1,5 @@
 import math
+import os
 
 import numpy as np
 import pytest
@@ -17,7 +18,9 @@ def test_every_solver_meets_a_small_case_and_brackets_one_value():
 
 @pytest.mark.slow
 def test_bench_runs_each_solver_in_its_own_process():
+    before = dict(os.environ)
     rows = bench([CASE])
+    assert dict(os.environ) == before
     assert [row.solver for row in rows] == list(CASE.solvers)
     assert all(row.met for row in rows) and ratio(rows, CASE) > 0.0
 

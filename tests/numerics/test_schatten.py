@@ -8,7 +8,7 @@ from numerics.schatten import (
     exponent,
     project_lp_ball,
     project_schatten_ball,
-    prox_nuclear,
+    prox_by_gram,
     prox_schatten,
     schatten_norm,
 )
@@ -86,11 +86,17 @@ def test_projection_on_the_one_ball_survives_a_radius_below_rounding():
     assert project_lp_ball(np.array([1e30, 1.0]), 1.0, 1e-3).min() >= 0.0
 
 
+@pytest.mark.parametrize("norm", [1.0, 2.0, math.inf])
 @pytest.mark.parametrize("shape", [(5, 3), (3, 5), (4, 4)])
 @pytest.mark.parametrize("step", [1e-9, 0.2, 1.0, 50.0])
-def test_the_gram_route_to_the_nuclear_prox_agrees_with_the_svd(shape, step):
+def test_the_gram_route_to_the_prox_agrees_with_the_svd(shape, step, norm):
     m = matrix(4, shape)
-    assert np.abs(prox_nuclear(m, step) - prox_schatten(m, 1.0, step)).max() <= 1e-9
+    assert np.abs(prox_by_gram(m, norm, step) - prox_schatten(m, norm, step)).max() <= 1e-9
+
+
+def test_the_gram_route_takes_zero_to_zero():
+    for norm in (1.0, math.inf):
+        assert (prox_by_gram(np.zeros((3, 2)), norm, 0.5) == 0.0).all()
 
 
 def test_norms_are_invariant_under_rotation():
