@@ -1,12 +1,13 @@
-"""C9: inverse bigram copying: closed forms for every permutation without fixed points, in units of the margin.
+"""C9: inverse bigram copying: closed forms for every permutation without fixed points, in units of the
+margin.
 
-Query i copies pi(i) with margin 1 over its default and falls back to the default with margin 1 over the rest.  Tokens
-are exchangeable with r = 1 and e = 1 - rho; the orthonormal case is e = 1, the aligned one x_i = c u + sqrt(1-c²) e_i,
-x_s = -u has e = 1 - c² and contains the orthonormal one as c = 0.  J in {0, n} stands for 11^T, and P for the matrix
-of pi, used through P P^T = 1 and P J = J only.
+Query i copies pi(i) with margin 1 over its default and falls back to the default with margin 1 over the
+rest.  Tokens are exchangeable with r = 1 and e = 1 - rho; the orthonormal case is e = 1, the aligned one
+x_i = c u + sqrt(1-c²) e_i, x_s = -u has e = 1 - c² and contains the orthonormal one as c = 0.  J in {0, n}
+stands for 11^T, and P for the matrix of pi, used through P P^T = 1 and P J = J only.
 
-Sink default: subtracting x_s from the keys turns the constraints into N_{i,pi(i)} >= 1, N_ij <= -1 with N = X^T W Y.
-The roots of the two Gram matrices multiply to e on the centred part and to g on the ones, where
+Sink default: subtracting x_s from the keys turns the constraints into N_{i,pi(i)} >= 1, N_ij <= -1 with N =
+X^T W Y. The roots of the two Gram matrices multiply to e on the centred part and to g on the ones, where
 g² = (1 - rho + n rho)(1 - rho + n (rho - 2 beta + sigma²)).
 """
 
@@ -30,8 +31,11 @@ def gram_root(tokens: sympy.Expr, alignment: sympy.Expr = sympy.Integer(0)) -> s
     return sympy.sqrt((1 + (n - 1) * c**2) * (1 - c**2 + n * (1 + c) ** 2))
 
 
-def sink_default_cost(tokens: sympy.Expr, alignment: sympy.Expr = sympy.Integer(0), exponent: int = 1) -> sympy.Expr:
-    """Nuclear 2(n-1)/e + (n-2)/g or Frobenius sqrt(4(n-1)/e² + (n-2)²/g²), e = 1 - c², for every permutation (C9)."""
+def sink_default_cost(
+    tokens: sympy.Expr, alignment: sympy.Expr = sympy.Integer(0), exponent: int = 1
+) -> sympy.Expr:
+    """Nuclear 2(n-1)/e + (n-2)/g or Frobenius sqrt(4(n-1)/e² + (n-2)²/g²), e = 1 - c², for every
+    permutation (C9)."""
     n, c = sympy.sympify(tokens), sympy.sympify(alignment)
     centred, ones = 2 / (1 - c**2), (n - 2) / gram_root(n, c)
     if exponent == 1:
@@ -47,13 +51,15 @@ def self_default_frobenius(tokens: sympy.Expr, alignment: sympy.Expr = sympy.Int
 
 
 def self_default_short_cycles(two_cycles: int, three_cycles: int) -> sympy.Expr:
-    """Nuclear cost 2n - 3 + (2 sqrt 3 - 3) b for a 2-cycles and b 3-cycles, n = 2a + 3b; times 1/(1-c²) if aligned (C9)."""
+    """Nuclear cost 2n - 3 + (2 sqrt 3 - 3) b for a 2-cycles and b 3-cycles, n = 2a + 3b; times 1/(1-c²) if
+    aligned (C9)."""
     n = 2 * two_cycles + 3 * three_cycles
     return 2 * n - 3 + (2 * sympy.sqrt(3) - 3) * three_cycles
 
 
 def ansatz_cost(lengths: tuple[int, ...]) -> sympy.Expr:
-    """Nuclear norm of 2P + I - (3/n) 11^T: the sum of |2z+1| over P's eigenvalues, one z = 1 left out (C9)."""
+    """Nuclear norm of 2P + I - (3/n) 11^T: the sum of |2z+1| over P's eigenvalues, one z = 1 left out
+    (C9)."""
     total = sum(
         sympy.sqrt(5 + 4 * sympy.cos(2 * sympy.pi * sympy.Rational(j, length)))
         for length in lengths
@@ -88,18 +94,27 @@ def sink_default() -> Derivation:
         identity("4 - 4*J + J**2", "4 + (n - 4)*J", equations),
         identity("4 + (n - 4)*n", "(n - 2)**2"),
         # nuclear dual: |(alpha+gamma) P - gamma J|·root = 1 on every mode
-        identity("((alpha + gamma)**2 - 2*(alpha + gamma)*gamma*J + gamma**2*J**2)*root**2", "1", equations, definitions),
+        identity(
+            "((alpha + gamma)**2 - 2*(alpha + gamma)*gamma*J + gamma**2*J**2)*root**2",
+            "1",
+            equations,
+            definitions,
+        ),
         positive("gamma"),
         room,
         Lemma("alpha >= 0", by="terms", terms=(("1", ("(n - 1)*g - e", "1/(n*e*g)")),)),
         identity("n*(alpha + (n - 1)*gamma)", "nuclear", definitions=definitions),
         # Frobenius dual: W/‖W‖_F
-        identity("(n - 1)*((alpha_2 + gamma_2)*e)**2 + ((alpha_2 + gamma_2 - n*gamma_2)*g)**2", "frobenius_square",
-                 definitions=definitions),
+        identity(
+            "(n - 1)*((alpha_2 + gamma_2)*e)**2 + ((alpha_2 + gamma_2 - n*gamma_2)*g)**2",
+            "frobenius_square",
+            definitions=definitions,
+        ),
         positive("gamma_2"),
         room_2,
-        Lemma("alpha_2 >= 0", by="terms",
-              terms=(("1", ("2*(n - 1)*g**2 - (n - 2)*e**2", "1/(n*e**2*g**2)")),)),
+        Lemma(
+            "alpha_2 >= 0", by="terms", terms=(("1", ("2*(n - 1)*g**2 - (n - 2)*e**2", "1/(n*e**2*g**2)")),)
+        ),
         identity("n*(alpha_2 + (n - 1)*gamma_2)", "frobenius_square", definitions=definitions),
     )
     return Derivation(
@@ -112,7 +127,8 @@ def sink_default() -> Derivation:
 
 
 def rooms() -> Derivation:
-    """g >= e for orthonormal and aligned tokens; at c = 0 the Frobenius square is n (5n-4)/(n+1); g grows with c (C9)."""
+    """g >= e for orthonormal and aligned tokens; at c = 0 the Frobenius square is n (5n-4)/(n+1); g grows
+    with c (C9)."""
     grown = GRAM_ROOT_SQUARE.replace("c**2", "(c + h)**2").replace("(1 + c)", "(1 + c + h)")
     lemmas = (
         positive(f"{GRAM_ROOT_SQUARE} - (1 - c**2)**2"),
@@ -122,8 +138,11 @@ def rooms() -> Derivation:
         positive("(1 - c**2) - (1 - (c + h)**2)"),
     )
     return Derivation(
-        parameters=(TOKENS, Parameter("c", minimum="0", maximum="1", open_max=True),
-                    Parameter("h", minimum="0", open_min=True)),
+        parameters=(
+            TOKENS,
+            Parameter("c", minimum="0", maximum="1", open_max=True),
+            Parameter("h", minimum="0", open_min=True),
+        ),
         definitions={},
         assumptions={},
         lemmas=lemmas,
@@ -132,7 +151,8 @@ def rooms() -> Derivation:
 
 
 def self_frobenius() -> Derivation:
-    """Self default: every row of W = (2P + I - (3/n)11^T)/e is minimal, and sink² - self² = 9/(n+1) at c = 0 (C9)."""
+    """Self default: every row of W = (2P + I - (3/n)11^T)/e is minimal, and sink² - self² = 9/(n+1) at c =
+    0 (C9)."""
     definitions = {
         "at_target": "2 - 3/n",
         "at_self": "1 - 3/n",
@@ -157,7 +177,8 @@ def self_frobenius() -> Derivation:
 
 
 def frobenius_boundary() -> Derivation:
-    """Aligned sink, Frobenius: cheaper iff F(n) = (n-5) g² - (1-c²)² (n-2)² > 0; one crossing for c > 0, none for c = 0 (C9).
+    """Aligned sink, Frobenius: cheaper iff F(n) = (n-5) g² - (1-c²)² (n-2)² > 0; one crossing for c > 0,
+    none for c = 0 (C9).
 
     F/(1+c) has at n = 5 + u the coefficients below in u: the constant is negative and the others are not.
     """
@@ -191,10 +212,12 @@ def frobenius_boundary() -> Derivation:
 
 
 def self_lower_bound() -> Derivation:
-    """Self default, nuclear: at least 2n-3 for every permutation, attained by involutions; so for them the sink always loses.
+    """Self default, nuclear: at least 2n-3 for every permutation, attained by involutions; so for them the
+    sink always loses.
 
-    G = P - 11^T/n has singular values 1 and one 0.  An involution's ansatz has n/2 eigenvalues |2(-1)+1| = 1 and
-    n/2 - 1 eigenvalues 3, where G's are -1 and 1 as it should.  The sink costs 2n - 2 + (n-2)/g·e > 2n - 3 (C9).
+    G = P - 11^T/n has singular values 1 and one 0.  An involution's ansatz has n/2 eigenvalues |2(-1)+1| =
+    1 and n/2 - 1 eigenvalues 3, where G's are -1 and 1 as it should.  The sink costs 2n - 2 + (n-2)/g·e >
+    2n - 3 (C9).
     """
     definitions = {"gamma": "1/n", "alpha": "1 - 1/n"}
     lemmas = (
@@ -205,11 +228,14 @@ def self_lower_bound() -> Derivation:
         identity("n/2 + 3*(n/2 - 1)", "2*n - 3"),
         positive("2*(n - 1) + e*(n - 2)/g - (2*n - 3)"),
     )
-    return Derivation((TOKENS, SPREAD, ONES), definitions, {}, lemmas, tuple(lemma.formula for lemma in lemmas))
+    return Derivation(
+        (TOKENS, SPREAD, ONES), definitions, {}, lemmas, tuple(lemma.formula for lemma in lemmas)
+    )
 
 
 def short_cycles() -> Derivation:
-    """a 2-cycles and b 3-cycles (self default, nuclear): the ansatz is optimal, 2n - 3 + (2w-3) b with w = sqrt 3 (C9).
+    """a 2-cycles and b 3-cycles (self default, nuclear): the ansatz is optimal, 2n - 3 + (2w-3) b with w =
+    sqrt 3 (C9).
 
     G is P on 2-cycles, (1 + (1+w) P + (1-w) P²)/3 on 3-cycles (eigenvalues 1, i, -i), minus 11^T/n.
     """
@@ -233,8 +259,11 @@ def short_cycles() -> Derivation:
         identity("4*a + 3*(2*g1 + g0)*b - 3", "2*n - 3 + (2*w - 3)*b", definitions=definitions),
     )
     return Derivation(
-        parameters=(Parameter("a", minimum="0", integer=True), Parameter("b", minimum="1", integer=True),
-                    Parameter("w", minimum="1", maximum="2", open_min=True)),
+        parameters=(
+            Parameter("a", minimum="0", integer=True),
+            Parameter("b", minimum="1", integer=True),
+            Parameter("w", minimum="1", maximum="2", open_min=True),
+        ),
         definitions=definitions,
         assumptions=equations,
         lemmas=lemmas,

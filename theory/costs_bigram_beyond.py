@@ -1,9 +1,9 @@
 """C9: bounds valid for every n beyond a threshold: from there on the sink is cheaper, without any search.
 
-A trigonometric polynomial g(z) = sum g_j z^j with |g| <= 1 on the l-th roots of unity, g_j <= 0 for j other than 0, 1
-and tau = g(1) >= 0 gives, for cycles of length l, the multipliers alpha = g_1 - tau/n, gamma_j = tau/n - g_j and
-tau/n on the tokens of other cycles: G = ⊕ g_a(P_a) - diag(tau_a) 11^T/n.  Rows sum to 0; on the vectors constant on
-cycles G is diag(tau)(1 - vv^T/n), of norm max tau <= 1.  So for cycle lengths l_a
+A trigonometric polynomial g(z) = sum g_j z^j with |g| <= 1 on the l-th roots of unity, g_j <= 0 for j other
+than 0, 1 and tau = g(1) >= 0 gives, for cycles of length l, the multipliers alpha = g_1 - tau/n, gamma_j =
+tau/n - g_j and tau/n on the tokens of other cycles: G = ⊕ g_a(P_a) - diag(tau_a) 11^T/n.  Rows sum to 0; on
+the vectors constant on cycles G is diag(tau)(1 - vv^T/n), of norm max tau <= 1.  So for cycle lengths l_a
 
     nuclear cost >= sum_a l_a s_a - 3 max tau,     s = 2 g_1 + g_0,
 
@@ -81,7 +81,8 @@ def _pieces(polynomial: sympy.Expr, x: sympy.Symbol) -> list[tuple[sympy.Rationa
 def long_modulus() -> Derivation:
     """|LONG|² < 1 on the circle: one Bernstein certificate per piece of cos theta in [-1, 1] (C9).
 
-    The exponents 0, 1, 2, 5 are distinct modulo l for every l >= 6, so no coefficient wraps around onto g_0 or g_1.
+    The exponents 0, 1, 2, 5 are distinct modulo l for every l >= 6, so no coefficient wraps around onto g_0
+    or g_1.
     """
     x = sympy.Symbol("x")
     gap = 1 - LONG.modulus_square(x)
@@ -94,7 +95,8 @@ def long_modulus() -> Derivation:
 
 
 def five_modulus() -> Derivation:
-    """|FIVE|² < 1 at cos 72° and cos 144°, the roots of 4x² + 2x - 1, enclosed between rationals; g(1) in [0, 1] (C9)."""
+    """|FIVE|² < 1 at cos 72° and cos 144°, the roots of 4x² + 2x - 1, enclosed between rationals; g(1) in
+    [0, 1] (C9)."""
     x, y = sympy.symbols("x y")
     gap = 1 - FIVE.modulus_square(x)
     bracket = "4*({v})**2 + 2*({v}) - 1"
@@ -109,8 +111,10 @@ def five_modulus() -> Derivation:
         positive(f"1 - ({FIVE.offset})**2"),
     )
     return Derivation(
-        parameters=(Parameter("x", minimum=first[0], maximum=first[1]),
-                    Parameter("y", minimum=second[0], maximum=second[1])),
+        parameters=(
+            Parameter("x", minimum=first[0], maximum=first[1]),
+            Parameter("y", minimum=second[0], maximum=second[1]),
+        ),
         definitions={},
         assumptions={},
         lemmas=lemmas,
@@ -124,7 +128,9 @@ def four_modulus() -> Derivation:
     square = FOUR.modulus_square(x)
     values = [(square.subs(x, cosine), claim) for cosine, claim in ((1, "1"), (-1, "(33/37)**2"), (0, "1"))]
     lemmas = tuple(identity(str(value), claim) for value, claim in values)
-    return Derivation((Parameter("n", minimum="2"),), {}, {}, lemmas, tuple(lemma.formula for lemma in lemmas))
+    return Derivation(
+        (Parameter("n", minimum="2"),), {}, {}, lemmas, tuple(lemma.formula for lemma in lemmas)
+    )
 
 
 def multipliers() -> Derivation:
@@ -141,8 +147,12 @@ def multipliers() -> Derivation:
         nonnegative("others"),
     )
     return Derivation(
-        parameters=(Parameter("n", minimum="2", integer=True), Parameter("g1"), Parameter("tau", minimum="0"),
-                    Parameter("rest", minimum="0")),
+        parameters=(
+            Parameter("n", minimum="2", integer=True),
+            Parameter("g1"),
+            Parameter("tau", minimum="0"),
+            Parameter("rest", minimum="0"),
+        ),
         definitions=definitions,
         assumptions={},
         lemmas=lemmas,
@@ -183,10 +193,11 @@ def sink_wins_mixed() -> Derivation:
 
 
 def three_cycles() -> Derivation:
-    """Only 3-cycles: self costs (1 + 2v/3) n - 3, v = sqrt 3; the sink is cheaper from n = 51 on, dearer up to n = 48 (C9).
+    """Only 3-cycles: self costs (1 + 2v/3) n - 3, v = sqrt 3; the sink is cheaper from n = 51 on, dearer up
+    to n = 48 (C9).
 
-    With D = (2v/3 - 1) n - 1, the self default's excess over 2(n-1), the sink is cheaper iff D > (n-2)/sqrt(n+1).
-    N runs over [51, oo), k over [9, 48] (where D > 0 as well), j over [3, 6], where D < 0.
+    With D = (2v/3 - 1) n - 1, the self default's excess over 2(n-1), the sink is cheaper iff D >
+    (n-2)/sqrt(n+1). N runs over [51, oo), k over [9, 48] (where D > 0 as well), j over [3, 6], where D < 0.
     """
     gain = "(2*v/3 - 1)"
     square = "({gain}*{n} - 1)**2*({n} + 1) - ({n} - 2)**2"
@@ -216,13 +227,16 @@ def three_cycles() -> Derivation:
 def alignment_lowers_the_sink() -> Derivation:
     """Aligned tokens: times 1-c² the sink costs 2(n-1) + (1-c²)(n-2)/g <= its value at c = 0 (C9).
 
-    For cycles of one length, and for 2- and 3-cycles, the self default times 1-c² does not depend on c, so a sink that
-    is cheaper at c = 0 is cheaper at every c in [0, 1).  For other mixed types this is not shown: multipliers with
-    different tau have a component along the ones on the query side.
+    For cycles of one length, and for 2- and 3-cycles, the self default times 1-c² does not depend on c, so
+    a sink that is cheaper at c = 0 is cheaper at every c in [0, 1).  For other mixed types this is not
+    shown: multipliers with different tau have a component along the ones on the query side.
     """
     lemma = nonnegative(f"1/(n + 1) - (1 - c**2)**2/({GRAM_ROOT_SQUARE})")
     return Derivation(
-        parameters=(Parameter("n", minimum="2", integer=True), Parameter("c", minimum="0", maximum="1", open_max=True)),
+        parameters=(
+            Parameter("n", minimum="2", integer=True),
+            Parameter("c", minimum="0", maximum="1", open_max=True),
+        ),
         definitions={},
         assumptions={},
         lemmas=(lemma,),

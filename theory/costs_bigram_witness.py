@@ -1,20 +1,22 @@
 """C9: rational primal and dual matrices for the nuclear cost of inverse bigram copying with self as default.
 
-For k cycles of length l (n = l k) the constraints M_{i,pi(i)} - M_ii >= 1, M_ii - M_ij >= 1 are kept by the centraliser
-of pi, and so is the nuclear norm: it suffices to look at
+For k cycles of length l (n = l k) the constraints M_{i,pi(i)} - M_ii >= 1, M_ii - M_ij >= 1 are kept by the
+centraliser of pi, and so is the nuclear norm: it suffices to look at
 
-    primal   M = I_k ⊗ C + (11^T - I)_k ⊗ y 11^T,     C = sum_j c_j P^j circulant,
-             c_1 - c_0 >= 1,  c_0 - c_j >= 1 (2 <= j < l),  c_0 - y >= 1 if k >= 2;
-    dual     G = sum lambda_ij e_i (e_a - e_b)^T with multipliers alpha on the target, gamma_j on the offset j, gamma'
-             on every token of another cycle, all >= 0; objective n (alpha + sum gamma_j + (k-1) l gamma').
+    primal   M = I_k ⊗ C + (11^T - I)_k ⊗ y 11^T,  C = sum_j c_j P^j circulant,
+             c_1 - c_0 >= 1,  c_0 - c_j >= 1 for 2 <= j < l,  c_0 - y >= 1 if k >= 2;
+    dual     G = sum lambda_ij e_i (e_a - e_b)^T, multipliers alpha on the target, gamma_j on offset j, gamma' on
+             every token of another cycle, all >= 0; objective n (alpha + sum gamma_j + (k-1) l gamma').
 
-Both are normal, so their singular values are the moduli of their eigenvalues (t = 1..l-1 below is each met k times):
+Both are normal, so their singular values are the moduli of their eigenvalues.  With w = exp(2 pi i/l),
+c^(z) = sum c_j z^j, own = -alpha + sum gamma_j + (k-1) l gamma', and t = 1..l-1 counted k times each:
 
-    M: |c^(w^t)|,  |c^(1) - l y| (k-1 times),  |c^(1) + (k-1) l y| once,         w = exp(2 pi i/l), c^(z) = sum c_j z^j
-    G: |own + alpha w^t - sum gamma_j w^(t j)|,  n gamma' (k-1 times),  0 once,  own = -alpha + sum gamma_j + (k-1) l gamma'.
+    M: |c^(w^t)|;  |c^(1) - l y| (k-1 times);  |c^(1) + (k-1) l y| once;
+    G: |own + alpha w^t - sum gamma_j w^(t j)|;  n gamma' (k-1 times);  0 once.
 
-The search below works in decimal arithmetic and is believed nowhere: what leaves this file is rational and feasible by
-construction, and only its eigenvalues are left to enclose (formulas PRIMAL_* and DUAL_*, in the kernel's language).
+The search below works in decimal arithmetic and is believed nowhere: what leaves this file is rational and
+feasible by construction, and only its eigenvalues are left to enclose (formulas PRIMAL_* and DUAL_*, in the
+kernel's language).
 """
 
 from __future__ import annotations
@@ -58,14 +60,16 @@ DUAL_FEASIBLE = (
     "k > 1 or cross == 0",
 )
 
-# the sink-default cost times 1 - a², for tokens aligned against the sink by a (a = 0: orthonormal); see costs_bigram
+# the sink-default cost times 1 - a², for tokens aligned against the sink by a (a = 0: orthonormal); see
+# costs_bigram
 SINK_DEFINITION = {
     "sink": "2*(l*k - 1) + (1 - a**2)*(l*k - 2)/sqrt((1 + (l*k - 1)*a**2)*(1 - a**2 + l*k*(1 + a)**2))"
 }
-# 2P + I - (3/n) 11^T is optimal iff its polar part's multipliers are nonnegative: that dual matrix is the only candidate,
-# because the ansatz has rank n-1 with the ones as both null vectors and every dual matrix kills the ones.
+# 2P + I - (3/n) 11^T is optimal iff its polar part's multipliers are nonnegative: that dual matrix is the only
+# candidate, because the ansatz has rank n-1 with the ones as both null vectors and every dual matrix kills them.
 ANSATZ_DEFINITIONS = {
-    "polar": "[sum((2*cos(2*pi*t*(j - 1)/l) + cos(2*pi*t*j/l))/sqrt(5 + 4*cos(2*pi*t/l)) for t in range(1, l))/l"
+    "polar": "[sum((2*cos(2*pi*t*(j - 1)/l) + cos(2*pi*t*j/l))/sqrt(5 + 4*cos(2*pi*t/l))"
+    " for t in range(1, l))/l"
     " for j in range(l)]"
 }
 ANSATZ_IS_OPTIMAL = "l*k*polar[1] + k >= 1 and all(l*k*polar[j] + k <= 1 for j in range(2, l))"
@@ -75,7 +79,8 @@ SINK_IS_CHEAPER = "objective**2 > spectral_square*sink**2"
 
 @dataclass(frozen=True)
 class CirculantWitness:
-    """Primal (c, y) and dual (alpha, gamma_2..gamma_{l-1}, cross) as rationals in text, for k cycles of length l."""
+    """Primal (c, y) and dual (alpha, gamma_2..gamma_{l-1}, cross) as rationals in text, for k cycles of
+    length l."""
 
     length: int
     cycles: int
@@ -91,7 +96,8 @@ class CirculantWitness:
 
 
 def pairs_below(tokens: int) -> list[tuple[int, int]]:
-    """All (length, cycles) with length >= 2 and length·cycles < tokens: what the bounds beyond leave to certify one by one."""
+    """All (length, cycles) with length >= 2 and length·cycles < tokens: what the bounds beyond leave to
+    certify one by one."""
     return [(l, k) for l in range(2, tokens) for k in range(1, (tokens - 1) // l + 1)]
 
 
@@ -101,7 +107,9 @@ def witness(length: int, cycles: int = 1) -> CirculantWitness:
     Raises ValueError when there is no permutation of that kind without fixed points.
     """
     if not (length >= 2 and cycles >= 1):
-        raise ValueError(f"expected cycles of length >= 2 and at least one, got {length} and {cycles}; a 1-cycle is fixed")
+        raise ValueError(
+            f"expected cycles of length >= 2 and at least one, got {length} and {cycles}; a 1-cycle is fixed"
+        )
     with localcontext() as context:
         context.prec = DIGITS
         problem = _Problem(length, cycles)
@@ -112,15 +120,17 @@ def witness(length: int, cycles: int = 1) -> CirculantWitness:
 class _Problem:
     """min over slacks a >= 0 of k sum_{t>=1} |f(w^t)| + (k-1) |f(1)|,  f(z) = 1 + 2z - sum_{j>=2} a_j z^j.
 
-    The minimiser may have f(w^t) = 0 at some t, where |f| has a kink; sqrt(|f|² + mu²) with falling mu replaces it,
-    and f/sqrt(|f|² + mu²), of modulus below 1, is the dual's eigenvalue.
+    The minimiser may have f(w^t) = 0 at some t, where |f| has a kink; sqrt(|f|² + mu²) with falling mu
+    replaces it, and f/sqrt(|f|² + mu²), of modulus below 1, is the dual's eigenvalue.
     """
 
     def __init__(self, length: int, cycles: int):
         self.l, self.k = length, cycles
         circle = _roots_of_unity(length)
         half = [t for t in range(length) if 2 * t <= length]
-        self.weights = [Decimal(cycles - 1)] + [Decimal(2 * cycles if 2 * t < length else cycles) for t in half[1:]]
+        self.weights = [Decimal(cycles - 1)] + [
+            Decimal(2 * cycles if 2 * t < length else cycles) for t in half[1:]
+        ]
         self.powers = [[circle[t * j % length] for j in range(length)] for t in half]
         self.mu_square = Decimal(0)
 
@@ -144,7 +154,9 @@ class _Problem:
 
     def pairing(self, unit: list[tuple[Decimal, Decimal]], weights: list[Decimal], j: int) -> Decimal:
         """sum_t weight_t Re(conj(unit_t) w^(t j))."""
-        return sum((w * (x * p[j][0] + y * p[j][1]) for w, (x, y), p in zip(weights, unit, self.powers)), Decimal(0))
+        return sum(
+            (w * (x * p[j][0] + y * p[j][1]) for w, (x, y), p in zip(weights, unit, self.powers)), Decimal(0)
+        )
 
     def minimise(self) -> dict[int, Decimal]:
         slack: dict[int, Decimal] = {}
@@ -159,7 +171,9 @@ class _Problem:
         for _ in range(60):
             unit = self.polar(slack)
             gradient = {j: -self.pairing(unit, self.weights, j) for j in range(2, self.l)}
-            waiting = sorted((j for j in gradient if j not in slack and gradient[j] < -tolerance), key=gradient.get)
+            waiting = sorted(
+                (j for j in gradient if j not in slack and gradient[j] < -tolerance), key=gradient.get
+            )
             if not waiting and all(abs(gradient[j]) <= tolerance for j in slack):
                 break
             free = [*slack, *waiting[:ENTERING]]
@@ -192,7 +206,11 @@ class _Problem:
         return dict(zip(free, _solve(hessian, [-gradient[j] for j in free])))
 
     def _backtrack(
-        self, slack: dict[int, Decimal], free: list[int], gradient: dict[int, Decimal], step: dict[int, Decimal]
+        self,
+        slack: dict[int, Decimal],
+        free: list[int],
+        gradient: dict[int, Decimal],
+        step: dict[int, Decimal],
     ) -> tuple[dict[int, Decimal], bool]:
         start, length = self.objective(slack), Decimal(1)
         while length > Decimal("1e-9"):
@@ -205,10 +223,12 @@ class _Problem:
         return slack, False
 
     def rational(self, slack: dict[int, Decimal]) -> CirculantWitness:
-        """Round the slacks down to rationals, shift one cycle's global eigenvalue to 0, and read off the dual.
+        """Round the slacks down to rationals, shift one cycle's global eigenvalue to 0, and read off the
+        dual.
 
-        With g the Fourier coefficients of the polar part and tau = g(1) >= 0 (0 for one cycle), the multipliers are
-        gamma_j = tau/n - g_j, clipped at 0, alpha = g_1 - tau/n and gamma' = tau/n: nonnegative whatever the rounding.
+        With g the Fourier coefficients of the polar part and tau = g(1) >= 0 (0 for one cycle), the
+        multipliers are gamma_j = tau/n - g_j, clipped at 0, alpha = g_1 - tau/n and gamma' = tau/n:
+        nonnegative whatever the rounding.
         """
         n = self.l * self.k
         amounts = {j: Fraction(int(a * _RESOLUTION), _RESOLUTION) for j, a in slack.items()}
@@ -252,9 +272,13 @@ def _solve(matrix: list[list[Decimal]], right: list[Decimal]) -> list[Decimal]:
 
 
 def _roots_of_unity(order: int) -> list[tuple[Decimal, Decimal]]:
-    """(cos, sin) of 2 pi j/order, by Machin's formula for pi and the exponential series for the first root."""
+    """(cos, sin) of 2 pi j/order, by Machin's formula for pi and the exponential series for the first
+    root."""
+
     def arctangent_of_inverse(x: int) -> Decimal:
-        return sum((Decimal((-1) ** i) / ((2 * i + 1) * Decimal(x) ** (2 * i + 1)) for i in range(40)), Decimal(0))
+        return sum(
+            (Decimal((-1) ** i) / ((2 * i + 1) * Decimal(x) ** (2 * i + 1)) for i in range(40)), Decimal(0)
+        )
 
     angle = 8 * (4 * arctangent_of_inverse(5) - arctangent_of_inverse(239)) / order
     cosine, sine, term = Decimal(0), Decimal(0), Decimal(1)

@@ -1,7 +1,9 @@
-"""C5: where the sink is cheaper than the diagonal, for exchangeable and orthonormal tokens, margin and mass form.
+"""C5: where the sink is cheaper than the diagonal, for exchangeable and orthonormal tokens, margin and mass
+form.
 
-Costs are compared through their squares, which are rational in T, r, q, k, N (see `costs_exchangeable`).  Logarithms
-enter as names with the two facts about them that are used: x/(1+x) <= log(1+x) <= x, and log 3 > 1.
+Costs are compared through their squares, which are rational in T, r, q, k, N (see `costs_exchangeable`).
+Logarithms enter as names with the two facts about them that are used: x/(1+x) <= log(1+x) <= x, and log 3 >
+1.
 """
 
 from __future__ import annotations
@@ -43,8 +45,14 @@ def general() -> Derivation:
         "diagonal_square - sink_square", "N**2*q**2*k**2 - e**2", factor="m**2/(r**4*e**2*q**2*k**2)"
     )
     return Derivation(
-        parameters=(TOKENS, RADIUS, MARGIN, POWER, KEY_DISTANCE,
-                    Parameter("q", minimum="0", maximum="1", open_min=True, open_max=True)),
+        parameters=(
+            TOKENS,
+            RADIUS,
+            MARGIN,
+            POWER,
+            KEY_DISTANCE,
+            Parameter("q", minimum="0", maximum="1", open_min=True, open_max=True),
+        ),
         definitions=definitions,
         assumptions={},
         lemmas=sign,
@@ -65,14 +73,17 @@ def orthonormal_nuclear() -> Derivation:
 
 
 def orthonormal_from_frobenius_on() -> Derivation:
-    """p >= 2, that is N² <= T-1: the sink loses for every T >= 2, in margin form and a fortiori in mass form (C5).
+    """p >= 2, that is N² <= T-1: the sink loses for every T >= 2, in margin form and a fortiori in mass
+    form (C5).
 
-    The squares differ by at least m²/(T+1); at p = 2 the ratio of squares is T²/(T²-1).  In mass form the sink's
-    margin s = L + log T exceeds the diagonal's d = L + log(T-1) >= 0.
+    The squares differ by at least m²/(T+1); at p = 2 the ratio of squares is T²/(T²-1).  In mass form the
+    sink's margin s = L + log T exceeds the diagonal's d = L + log(T-1) >= 0.
     """
     assumptions = {"exponent": "T - 1 - N**2 >= 0", "log_grows": "s - d > 0"}
     definitions = {"sink_square": "T**2/(T + 1)", "frobenius_square": "T - 1"}
-    excess = Lemma("sink_square - N**2 > 0", by="terms", terms=(("1", ("T - 1 - N**2",)), ("1", ("1/(T + 1)",))))
+    excess = Lemma(
+        "sink_square - N**2 > 0", by="terms", terms=(("1", ("T - 1 - N**2",)), ("1", ("1/(T + 1)",)))
+    )
     sum_lemma = positive("s + d")
     mass = Lemma(
         "s**2*sink_square - d**2*N**2 > 0",
@@ -112,7 +123,13 @@ def critical_exponent_rate() -> Derivation:
         terms=(("2", ("1/(T**2 - 1) - D", "1/A")), ("2", ("1/(T**2 - 1)", "D", "1/(A*B)"))),
     )
     return Derivation(
-        parameters=(Parameter("T", minimum="3", integer=True), _open("p"), _open("B"), _open("C"), _open("D")),
+        parameters=(
+            Parameter("T", minimum="3", integer=True),
+            _open("p"),
+            _open("B"),
+            _open("C"),
+            _open("D"),
+        ),
         definitions=definitions,
         assumptions=assumptions,
         lemmas=(exact, *sign, lower, upper),
@@ -121,7 +138,8 @@ def critical_exponent_rate() -> Derivation:
 
 
 def critical_exponent_increases() -> Derivation:
-    """2 - p_c = 2 D/A falls in T, because D falls and A grows; so each p < 2 is won by the sink from one T on (C5)."""
+    """2 - p_c = 2 D/A falls in T, because D falls and A grows; so each p < 2 is won by the sink from one T
+    on (C5)."""
     lemma = Lemma(
         "2*D1/A1 - 2*D2/A2 > 0",
         by="terms",
@@ -137,7 +155,8 @@ def critical_exponent_increases() -> Derivation:
 
 
 def sink_among_tokens() -> Derivation:
-    """Sink = one of T orthonormal tokens, all T queries, T-1 keys: m sqrt(T-1) for every p, the Frobenius diagonal's (C5)."""
+    """Sink = one of T orthonormal tokens, all T queries, T-1 keys: m sqrt(T-1) for every p, the Frobenius
+    diagonal's (C5)."""
     definitions = {
         "query_square": "1/T",
         "key_square": "1 + 1/(T - 1)",  # |x_s - mean of the others|² = <x_s - x_j, k̄>
@@ -151,12 +170,14 @@ def sink_among_tokens() -> Derivation:
         positive("weight"),
         identity("(m*T*(T - 1)*weight)**2", "m**2*(T - 1)", equations, definitions),
     )
-    return Derivation((TOKENS, MARGIN, _open("w")), definitions, equations, lemmas,
-                      tuple(lemma.formula for lemma in lemmas))
+    return Derivation(
+        (TOKENS, MARGIN, _open("w")), definitions, equations, lemmas, tuple(lemma.formula for lemma in lemmas)
+    )
 
 
 def bounded_sink() -> Derivation:
-    """Fixed rho in (0, 1) and c = sigma² - 2 beta + rho > 0: sink² <= m²/(r⁴ rho c) for every T, so it wins for p < oo (C5).
+    """Fixed rho in (0, 1) and c = sigma² - 2 beta + rho > 0: sink² <= m²/(r⁴ rho c) for every T, so it wins
+    for p < oo (C5).
 
     Explicitly, once (T-1)^(2/p) rho c > (1-rho)².
     """
@@ -170,12 +191,20 @@ def bounded_sink() -> Derivation:
     wins = Lemma(
         "diagonal_square - sink_square > 0",
         by="terms",
-        terms=(("1", ("N**2*rho*c - (1 - rho)**2", "m**2/(r**4*rho*c*(1 - rho)**2)")),
-               ("1", ("bound - sink_square",))),
+        terms=(
+            ("1", ("N**2*rho*c - (1 - rho)**2", "m**2/(r**4*rho*c*(1 - rho)**2)")),
+            ("1", ("bound - sink_square",)),
+        ),
     )
     return Derivation(
-        parameters=(TOKENS, RADIUS, MARGIN, POWER, _open("c"),
-                    Parameter("rho", minimum="0", maximum="1", open_min=True, open_max=True)),
+        parameters=(
+            TOKENS,
+            RADIUS,
+            MARGIN,
+            POWER,
+            _open("c"),
+            Parameter("rho", minimum="0", maximum="1", open_min=True, open_max=True),
+        ),
         definitions=definitions,
         assumptions={"late": "N**2*rho*c - (1 - rho)**2 > 0"},
         lemmas=(bounded, wins),
@@ -186,8 +215,9 @@ def bounded_sink() -> Derivation:
 def unbounded_sink() -> Derivation:
     """beta = rho = sigma²: sink² = m² T/(r⁴ rho_T (1-rho)) >= m² T/(r⁴ (1-rho)), of order T (C5).
 
-    The sink is cheaper iff T (1-rho) < N² rho_T: for p < 2 from some T on, for p > 2 only below some T.  At p = 2 the
-    sign is that of (2 rho - 1) T (T-1) - (1 - rho): from some T on for rho > 1/2, never for rho <= 1/2.
+    The sink is cheaper iff T (1-rho) < N² rho_T: for p < 2 from some T on, for p > 2 only below some T.  At
+    p = 2 the sign is that of (2 rho - 1) T (T-1) - (1 - rho): from some T on for rho > 1/2, never for rho
+    <= 1/2.
     """
     definitions = {
         "rho_T": "rho + (1 - rho)/T",
@@ -199,13 +229,20 @@ def unbounded_sink() -> Derivation:
         "sink_square - m**2*T/(r**4*(1 - rho)) >= 0",
         by="orthant",
     )
-    sign = same_sign("diagonal_square - sink_square", "N**2*rho_T - T*(1 - rho)",
-                     factor="m**2/(r**4*rho_T*(1 - rho)**2)")
-    frobenius = identity("T*((T - 1)*rho_T - T*(1 - rho))", "(2*rho - 1)*T*(T - 1) - (1 - rho)",
-                         definitions=definitions)
+    sign = same_sign(
+        "diagonal_square - sink_square", "N**2*rho_T - T*(1 - rho)", factor="m**2/(r**4*rho_T*(1 - rho)**2)"
+    )
+    frobenius = identity(
+        "T*((T - 1)*rho_T - T*(1 - rho))", "(2*rho - 1)*T*(T - 1) - (1 - rho)", definitions=definitions
+    )
     return Derivation(
-        parameters=(TOKENS, RADIUS, MARGIN, POWER,
-                    Parameter("rho", minimum="0", maximum="1", open_min=True, open_max=True)),
+        parameters=(
+            TOKENS,
+            RADIUS,
+            MARGIN,
+            POWER,
+            Parameter("rho", minimum="0", maximum="1", open_min=True, open_max=True),
+        ),
         definitions=definitions,
         assumptions={},
         lemmas=(order, *sign, frobenius),
@@ -216,13 +253,18 @@ def unbounded_sink() -> Derivation:
 def mass_nuclear() -> Derivation:
     """Mass form, p = 1, orthonormal: T >= 4 suffices for every eps <= 1/2 (C5).
 
-    s = L + log(T-1) >= log 3 > 1 and g = log(T/(T-1)) <= 1/(T-1), so the sink's margin s + g is at most s T/(T-1).
+    s = L + log(T-1) >= log 3 > 1 and g = log(T/(T-1)) <= 1/(T-1), so the sink's margin s + g is at most s
+    T/(T-1).
     """
     definitions = {"s": "L + a", "stretched": "s*T/(T - 1)"}
     first = Lemma(
         "stretched - (s + g) >= 0",
         by="terms",
-        terms=(("1", ("L", "1/(T - 1)")), ("1", ("a - 1", "1/(T - 1)")), ("1", ("1 - g*(T - 1)", "1/(T - 1)"))),
+        terms=(
+            ("1", ("L", "1/(T - 1)")),
+            ("1", ("a - 1", "1/(T - 1)")),
+            ("1", ("1 - g*(T - 1)", "1/(T - 1)")),
+        ),
     )
     second = Lemma(
         "stretched**2 - (s + g)**2 >= 0",
@@ -233,12 +275,18 @@ def mass_nuclear() -> Derivation:
     last = Lemma(
         "s**2*(T - 1)**2 - (s + g)**2*T**2/(T + 1) > 0",
         by="terms",
-        terms=(("1", ("s**2*(T - 1)**2 - stretched**2*T**2/(T + 1)",)),
-               ("1", ("stretched**2 - (s + g)**2", "T**2/(T + 1)"))),
+        terms=(
+            ("1", ("s**2*(T - 1)**2 - stretched**2*T**2/(T + 1)",)),
+            ("1", ("stretched**2 - (s + g)**2", "T**2/(T + 1)")),
+        ),
     )
     return Derivation(
-        parameters=(Parameter("T", minimum="4", integer=True), LOG_ODDS, Parameter("a", minimum="1"),
-                    Parameter("g", minimum="0")),
+        parameters=(
+            Parameter("T", minimum="4", integer=True),
+            LOG_ODDS,
+            Parameter("a", minimum="1"),
+            Parameter("g", minimum="0"),
+        ),
         definitions=definitions,
         assumptions={"log_step": "1 - g*(T - 1) >= 0"},
         lemmas=(first, second, third, last),
@@ -247,7 +295,8 @@ def mass_nuclear() -> Derivation:
 
 
 def mass_three_tokens() -> Derivation:
-    """Mass form, p = 1, T = 3: the sink is cheaper iff L > 3 log 3 - 4 log 2 = log(27/16), i.e. iff eps < 16/43 (C5)."""
+    """Mass form, p = 1, T = 3: the sink is cheaper iff L > 3 log 3 - 4 log 2 = log(27/16), i.e. iff eps <
+    16/43 (C5)."""
     definitions = {"sink": "3*(L + c)/2", "diagonal": "2*(L + b)"}  # b = log 2, c = log 3, sqrt(T+1) = 2
     lemmas = same_sign("diagonal - sink", "L - (3*c - 4*b)", factor="1/2")
     return Derivation((LOG_ODDS, _open("b"), _open("c")), definitions, {}, lemmas, (lemmas[1].formula,))

@@ -1,6 +1,7 @@
 """C11: sink and diagonal under a causal mask, on T orthonormal tokens with the sink as token 1.
 
-Row i of a matrix is described by the few values it takes; i and k stand for any rows with 1 <= i < k (or i >= 2).
+Row i of a matrix is described by the few values it takes; i and k stand for any rows with 1 <= i < k (or i
+>= 2).
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from theory.statements import Derivation, Lemma, Parameter
 
 def causal_diagonal(tokens: int) -> sympy.Matrix:
     """I minus the Cesàro matrix: the cheapest causal diagonal at m = 1, for every Schatten exponent (C11)."""
-    return sympy.Matrix(tokens, tokens, lambda i, j: int(i == j) - (sympy.Rational(1, i + 1) if j <= i else 0))
+    return sympy.Matrix(
+        tokens, tokens, lambda i, j: int(i == j) - (sympy.Rational(1, i + 1) if j <= i else 0)
+    )
 
 
 def causal_diagonal_singular_values(tokens: int) -> list[sympy.Expr]:
@@ -24,6 +27,7 @@ def causal_diagonal_singular_values(tokens: int) -> list[sympy.Expr]:
 
 def causal_sink_frobenius(tokens: int) -> sympy.Matrix:
     """Row i = (1 - 1/i)(e_1 - mean of e_2..e_i): the Frobenius-cheapest causal sink at m = 1 (C11)."""
+
     def entry(i: int, j: int) -> sympy.Expr:
         if i == 0 or j > i:
             return sympy.Integer(0)
@@ -33,16 +37,19 @@ def causal_sink_frobenius(tokens: int) -> sympy.Matrix:
 
 
 def causal_sink_nuclear(tokens: int) -> sympy.Matrix:
-    """Rank one, every row i >= 2 equal to the last Frobenius row: the nuclear-cheapest causal sink at m = 1 (C11)."""
+    """Rank one, every row i >= 2 equal to the last Frobenius row: the nuclear-cheapest causal sink at m = 1
+    (C11)."""
     last = causal_sink_frobenius(tokens).row(tokens - 1)
     return sympy.Matrix(tokens, tokens, lambda i, j: last[j] if i else sympy.Integer(0))
 
 
 def diagonal() -> Derivation:
-    """W = m (I - Cesàro) has orthogonal rows of norm m sqrt(1-1/i); multipliers kappa_i/i give G = diag(kappa) W/m (C11).
+    """W = m (I - Cesàro) has orthogonal rows of norm m sqrt(1-1/i); multipliers kappa_i/i give G =
+    diag(kappa) W/m (C11).
 
-    With s_i = sqrt(1-1/i) and kappa_i = s_i^(p-2)/R, R = (sum s^p)^(1-1/p), G's singular values are s_i^(p-1)/R, its
-    dual norm is 1 and each row contributes s_i^2 kappa_i = s_i s_i^(p-1)/R to the objective, together (sum s^p)^(1/p).
+    With s_i = sqrt(1-1/i) and kappa_i = s_i^(p-2)/R, R = (sum s^p)^(1-1/p), G's singular values are
+    s_i^(p-1)/R, its dual norm is 1 and each row contributes s_i^2 kappa_i = s_i s_i^(p-1)/R to the
+    objective, together (sum s^p)^(1/p).
     """
     definitions = {
         "own": "1 - 1/i",
@@ -56,17 +63,24 @@ def diagonal() -> Derivation:
         identity("own - before", "1", definitions=definitions),
         identity("own + (i - 1)*before", "0", definitions=definitions),
         identity("row_square", "1 - 1/i", definitions=definitions),
-        identity("own*before_k + (i - 1)*before*before_k", "0", definitions=definitions),  # rows i < k are orthogonal
+        # rows i < k are orthogonal
+        identity("own*before_k + (i - 1)*before*before_k", "0", definitions=definitions),
         positive("weight"),
-        identity("(i - 1)*weight", "kappa*own", definitions=definitions),  # G's own entry: sum of the row's multipliers
+        # G's own entry: sum of the row's multipliers
+        identity("(i - 1)*weight", "kappa*own", definitions=definitions),
         identity("-weight", "kappa*before", definitions=definitions),
         # the row's share of the dual objective over m
-        Lemma("(i - 1)*weight == s*h/R", by="identity", multipliers={"singular_value": "-kappa", "holder": "s"}),
+        Lemma(
+            "(i - 1)*weight == s*h/R", by="identity", multipliers={"singular_value": "-kappa", "holder": "s"}
+        ),
     )
     positive_names = ("kappa", "s", "h", "R")
     return Derivation(
-        parameters=(Parameter("i", minimum="2", integer=True), Parameter("k", minimum="3", integer=True),
-                    *(Parameter(name, minimum="0", open_min=True) for name in positive_names)),
+        parameters=(
+            Parameter("i", minimum="2", integer=True),
+            Parameter("k", minimum="3", integer=True),
+            *(Parameter(name, minimum="0", open_min=True) for name in positive_names),
+        ),
         definitions=definitions,
         assumptions=equations,
         lemmas=lemmas,
@@ -75,7 +89,8 @@ def diagonal() -> Derivation:
 
 
 def sink_frobenius() -> Derivation:
-    """Rows are independent: row i >= 2 is the min-norm vector of its constraints; sum (1-1/i) = T - H_T (C11)."""
+    """Rows are independent: row i >= 2 is the min-norm vector of its constraints; sum (1-1/i) = T - H_T
+    (C11)."""
     definitions = {
         "scale": "m*(i - 1)/i",  # row = scale·(e_1 - mean of its i-1 keys)
         "row_square": "scale**2*(1 + 1/(i - 1))",
@@ -86,11 +101,17 @@ def sink_frobenius() -> Derivation:
         identity("row_square", "m**2*(1 - 1/i)", definitions=definitions),
         positive("weight"),
         identity("m*(i - 1)*weight*W", "row_square", definitions=definitions),  # objective·W summed is ‖W‖_F²
-        identity("(T + 1 - (H + 1/(T + 1))) - (T - H)", "1 - 1/(T + 1)"),  # induction step of sum = T - H_T, from 1 - H_1 = 0
+        # induction step of sum = T - H_T, from 1 - H_1 = 0
+        identity("(T + 1 - (H + 1/(T + 1))) - (T - H)", "1 - 1/(T + 1)"),
     )
     return Derivation(
-        parameters=(Parameter("i", minimum="2", integer=True), TOKENS, MARGIN, Parameter("H"),
-                    Parameter("W", minimum="0", open_min=True)),
+        parameters=(
+            Parameter("i", minimum="2", integer=True),
+            TOKENS,
+            MARGIN,
+            Parameter("H"),
+            Parameter("W", minimum="0", open_min=True),
+        ),
         definitions=definitions,
         assumptions={},
         lemmas=lemmas,
@@ -99,7 +120,8 @@ def sink_frobenius() -> Derivation:
 
 
 def sink_nuclear() -> Derivation:
-    """Nuclear cost m (T-1)/sqrt(T), as without a mask: the multipliers 1/sqrt(T) on the *own* tokens suffice (C11).
+    """Nuclear cost m (T-1)/sqrt(T), as without a mask: the multipliers 1/sqrt(T) on the *own* tokens
+    suffice (C11).
 
     G = (1/sqrt T)[1, -I] has G G^T = (I + 11^T)/T on T-1 rows, with eigenvalues (1 + J)/T, J in {0, T-1}.
     """
@@ -115,8 +137,12 @@ def sink_nuclear() -> Derivation:
         identity("scale**2*query_square*key_square", "m**2*(T - 1)**2/T", definitions=definitions),
         positive("weight"),
         identity("weight**2*(1 + (T - 1))", "1", equations, definitions),
-        Lemma("1 - weight**2 >= 0", by="terms", terms=(("1", ("T - 1", "weight**2")),),
-              multipliers={"root": "weight**2"}),
+        Lemma(
+            "1 - weight**2 >= 0",
+            by="terms",
+            terms=(("1", ("T - 1", "weight**2")),),
+            multipliers={"root": "weight**2"},
+        ),
         identity("(m*(T - 1)*weight)**2", "m**2*(T - 1)**2/T", equations, definitions),
     )
     return Derivation(
@@ -129,8 +155,12 @@ def sink_nuclear() -> Derivation:
 
 
 def minimisers_differ() -> Derivation:
-    """The rank-one sink's Frobenius norm squared exceeds the minimum by D_T = H_T - 2 + 1/T: 0 at T = 2, then growing (C11)."""
-    definitions = {"excess": "(T - 1)**2/T - (T - H)", "next_excess": "T**2/(T + 1) - (T + 1 - (H + 1/(T + 1)))"}
+    """The rank-one sink's Frobenius norm squared exceeds the minimum by D_T = H_T - 2 + 1/T: 0 at T = 2,
+    then growing (C11)."""
+    definitions = {
+        "excess": "(T - 1)**2/T - (T - H)",
+        "next_excess": "T**2/(T + 1) - (T + 1 - (H + 1/(T + 1)))",
+    }
     lemmas = (
         identity("excess", "H - 2 + 1/T", definitions=definitions),
         identity("next_excess - excess", "(T - 1)/(T*(T + 1))", definitions=definitions),

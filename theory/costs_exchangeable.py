@@ -1,13 +1,18 @@
-"""C4: what a sink and a diagonal cost on exchangeable tokens, for every T and every Schatten exponent at once.
+"""C4: what a sink and a diagonal cost on exchangeable tokens, for every T and every Schatten exponent at
+once.
 
 The tokens have Gram matrix r²((1-rho)I + rho 11^T), the sink has <x_s, x_i> = r² beta and |x_s|² = r² sigma².
 Two devices keep everything polynomial.
 
-* The hull distances are parameters: delta_Q = r q, delta_K = r k, and rho, beta are rational functions of them,
-  rho = (T q² - 1)/(T - 1) and beta = (sigma² + q² - k²)/2, so the radicals of the statement are the names q, k.
-* A function of 11^T is a function of its eigenvalue J in {0, T}: an identity modulo J² = T J is an identity in the
+* The hull distances are parameters: delta_Q = r q, delta_K = r k, and rho, beta are rational functions of
+them,
+  rho = (T q² - 1)/(T - 1) and beta = (sigma² + q² - k²)/2, so the radicals of the statement are the names
+  q, k.
+* A function of 11^T is a function of its eigenvalue J in {0, T}: an identity modulo J² = T J is an identity
+in the
   algebra spanned by I and 11^T.
-* For an exponent p the two conjugate powers N = (T-1)^(1/p) and M = (T-1)^(1-1/p) are names tied by N M = T - 1.
+* For an exponent p the two conjugate powers N = (T-1)^(1/p) and M = (T-1)^(1-1/p) are names tied by N M = T
+- 1.
 """
 
 from __future__ import annotations
@@ -38,15 +43,25 @@ def mean_correlation(tokens: sympy.Expr, rho: sympy.Expr) -> sympy.Expr:
 
 
 def sink_cost(
-    tokens: sympy.Expr, r: sympy.Expr, rho: sympy.Expr, beta: sympy.Expr, sigma: sympy.Expr, margin: sympy.Expr
+    tokens: sympy.Expr,
+    r: sympy.Expr,
+    rho: sympy.Expr,
+    beta: sympy.Expr,
+    sigma: sympy.Expr,
+    margin: sympy.Expr,
 ) -> sympy.Expr:
-    """Cost of the sink, one value for every Schatten exponent: m/(r² sqrt(rho_T) sqrt(sigma² - 2 beta + rho_T)).
+    """Cost of the sink, one value for every Schatten exponent: m/(r² sqrt(rho_T) sqrt(sigma² - 2 beta +
+    rho_T)).
 
-    Needs rho_T > 0 and sigma² - 2 beta + rho_T > 0, else no W has the margin (C4).  The mass form is the margin
-    form at m = L + log T, and 0 when that is negative.
+    Needs rho_T > 0 and sigma² - 2 beta + rho_T > 0, else no W has the margin (C4).  The mass form is the
+    margin form at m = L + log T, and 0 when that is negative.
     """
     rho_t = mean_correlation(tokens, rho)
-    return margin / (sympy.sympify(r) ** 2 * sympy.sqrt(rho_t) * sympy.sqrt(sympy.sympify(sigma) ** 2 - 2 * sympy.sympify(beta) + rho_t))
+    return margin / (
+        sympy.sympify(r) ** 2
+        * sympy.sqrt(rho_t)
+        * sympy.sqrt(sympy.sympify(sigma) ** 2 - 2 * sympy.sympify(beta) + rho_t)
+    )
 
 
 def diagonal_cost(
@@ -58,7 +73,8 @@ def diagonal_cost(
 
 
 def sink_margin() -> Derivation:
-    """Primal and dual for the sink: W = m q̄ k̄^T/(|q̄|²|k̄|²), lambda_ij = 1/(T² |q̄||k̄|), both of rank one (C4)."""
+    """Primal and dual for the sink: W = m q̄ k̄^T/(|q̄|²|k̄|²), lambda_ij = 1/(T² |q̄||k̄|), both of rank
+    one (C4)."""
     definitions = HULLS | {
         "own": "r**2",
         "other": "r**2*rho",
@@ -101,7 +117,8 @@ def sink_margin() -> Derivation:
 
 
 def diagonal_margin() -> Derivation:
-    """Primal and dual for the diagonal: W = m/(r² e)·(projector on the centred span), uniform multipliers (C4).
+    """Primal and dual for the diagonal: W = m/(r² e)·(projector on the centred span), uniform multipliers
+    (C4).
 
     e = 1 - rho.  With h = 1 - J/T (the eigenvalue of H) and g the Gram eigenvalue, X H X^T has the nonzero
     eigenvalues of H G H, which are r² e with multiplicity tr H = T - 1.
@@ -150,11 +167,12 @@ def diagonal_margin() -> Derivation:
 
 
 def mass_needs_mean_margin() -> Derivation:
-    """Mass 1-eps against n keys forces a *mean* margin of at least m = L + log n, the value equal margins attain (C4).
+    """Mass 1-eps against n keys forces a *mean* margin of at least m = L + log n, the value equal margins
+    attain (C4).
 
-    With u the mean of the n margins u_j and E the mean of exp(m - u_j): the mass condition sum exp(-u_j) <= exp(-L)
-    is E <= 1, and exp(x) >= 1 + x at x = m - u_j, averaged, is E >= 1 + m - u.  Testing against uniform weights then
-    turns the margin form's dual into one for the mass form.
+    With u the mean of the n margins u_j and E the mean of exp(m - u_j): the mass condition sum exp(-u_j) <=
+    exp(-L) is E <= 1, and exp(x) >= 1 + x at x = m - u_j, averaged, is E >= 1 + m - u.  Testing against
+    uniform weights then turns the margin form's dual into one for the mass form.
     """
     lemma = Lemma(
         "u - m >= 0",
@@ -171,9 +189,11 @@ def mass_needs_mean_margin() -> Derivation:
 
 
 def degenerate_sink() -> Derivation:
-    """When rho_T = 0 or sigma² - 2 beta + rho_T = 0 no W has a margin: the constraints average to 0 >= m (C4).
+    """When rho_T = 0 or sigma² - 2 beta + rho_T = 0 no W has a margin: the constraints average to 0 >= m
+    (C4).
 
-    The average of x_i^T W (x_s - x_j) over i, j is q̄^T W k̄, and |q̄|²|k̄|² = r⁴ rho_T (sigma² - 2 beta + rho_T) = 0.
+    The average of x_i^T W (x_s - x_j) over i, j is q̄^T W k̄, and |q̄|²|k̄|² = r⁴ rho_T (sigma² - 2 beta +
+    rho_T) = 0.
     """
     definitions = {
         "query_square": "(T*r**2 + T*(T - 1)*r**2*rho)/T**2",
@@ -191,14 +211,17 @@ def degenerate_sink() -> Derivation:
 
 
 def existence() -> Derivation:
-    """The bordered Gram matrix is positive semidefinite iff e >= 0, rho_T >= 0 and sigma² rho_T >= beta² (Schur, sigma > 0).
+    """The bordered Gram matrix is positive semidefinite iff e >= 0, rho_T >= 0 and sigma² rho_T >= beta²
+    (Schur, sigma > 0).
 
-    Its eigenvalues after eliminating the sink are r²e (T-1 times) and r²(1 - rho + T(rho - beta²/sigma²)), and the last
-    one is r² T (rho_T - beta²/sigma²).
+    Its eigenvalues after eliminating the sink are r²e (T-1 times) and r²(1 - rho + T(rho - beta²/sigma²)),
+    and the last one is r² T (rho_T - beta²/sigma²).
     """
     definitions = {"rho": "1 - e", "rho_T": "rho + (1 - rho)/T"}
     equal = identity("e + T*(rho - beta**2/s2)", "T*(rho_T - beta**2/s2)", definitions=definitions)
-    key = identity("s2*(s2 - 2*beta + rho_T)", "(s2 - beta)**2 + (s2*rho_T - beta**2)", definitions=definitions)
+    key = identity(
+        "s2*(s2 - 2*beta + rho_T)", "(s2 - beta)**2 + (s2*rho_T - beta**2)", definitions=definitions
+    )
     lemmas = (equal, key)
     return Derivation(
         parameters=(TOKENS, SPREAD, Parameter("beta"), Parameter("s2", minimum="0", open_min=True)),

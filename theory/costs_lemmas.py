@@ -1,9 +1,9 @@
 """Turning sympy expressions into lemmas whose reason polynomial arithmetic can replay.
 
-The cost claims all need the same three moves: an identity modulo named equations (a radical, the eigenvalue of
-11^T, a pair of conjugate powers), a sign that is visible after shifting each parameter to its bound, and the
-equality of two signs through a positive factor.  Only the data of each move is produced here; whether the data
-proves the lemma is for the kernel to say.
+The cost claims all need the same three moves: an identity modulo named equations (a radical, the eigenvalue
+of 11^T, a pair of conjugate powers), a sign that is visible after shifting each parameter to its bound, and
+the equality of two signs through a positive factor.  Only the data of each move is produced here; whether
+the data proves the lemma is for the kernel to say.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ def identity(
 ) -> Lemma:
     """Prove left == right modulo the named equations, with multipliers found by polynomial division.
 
-    The numerator of left - right is divided by the equations' polynomials; the quotients over the denominator are
-    the multipliers.  `definitions` are expanded (in reverse order) before dividing and kept folded in the formula.
-    Raises ValueError when the division leaves a remainder, i.e. when this route does not prove the identity.
+    The numerator of left - right is divided by the equations' polynomials; the quotients over the
+    denominator are the multipliers.  `definitions` are expanded (in reverse order) before dividing and kept
+    folded in the formula. Raises ValueError when the division leaves a remainder, i.e. when this route does
+    not prove the identity.
     """
     left_text, right_text = _as_text(left), _as_text(right)
     difference = expand_definitions(f"({left_text}) - ({right_text})", definitions or {})
@@ -38,16 +39,25 @@ def identity(
     labels = list(equations or {})
     sides = [sympy.fraction(sympy.together(_difference(equations[k], definitions or {}))) for k in labels]
     if not sides:
-        raise ValueError(f"expected an identity, got {formula} with a nonzero difference; name the equation it needs")
+        raise ValueError(
+            f"expected an identity, got {formula} with a nonzero difference; name the equation it needs"
+        )
     tops = [top for top, _ in sides]
-    for order, generators in (("lex", _leading_first([equations[k] for k in labels], numerator, *tops)), ("grevlex", ())):
+    for order, generators in (
+        ("lex", _leading_first([equations[k] for k in labels], numerator, *tops)),
+        ("grevlex", ()),
+    ):
         quotients, remainder = sympy.reduced(numerator, tops, *generators, order=order)
         if remainder == 0:
             break
     if remainder != 0:
-        raise ValueError(f"expected {formula} modulo {labels}, got the remainder {remainder}; add the missing equation")
+        raise ValueError(
+            f"expected {formula} modulo {labels}, got the remainder {remainder}; add the missing equation"
+        )
     multipliers = {
-        k: text(sympy.factor(q * bottom / denominator)) for k, q, (_, bottom) in zip(labels, quotients, sides) if q != 0
+        k: text(sympy.factor(q * bottom / denominator))
+        for k, q, (_, bottom) in zip(labels, quotients, sides)
+        if q != 0
     }
     return Lemma(formula, by="identity", multipliers=multipliers)
 
@@ -62,7 +72,9 @@ def nonnegative(expression: str | sympy.Expr) -> Lemma:
     return Lemma(f"{_as_text(expression)} >= 0", by="orthant")
 
 
-def same_sign(left: str | sympy.Expr, right: str | sympy.Expr, factor: str | sympy.Expr) -> tuple[Lemma, Lemma]:
+def same_sign(
+    left: str | sympy.Expr, right: str | sympy.Expr, factor: str | sympy.Expr
+) -> tuple[Lemma, Lemma]:
     """State that factor > 0 (orthant) and that left == factor * right, so that both have one sign."""
     factor_text = _as_text(factor)
     return (
@@ -99,7 +111,9 @@ def _parse(expression: str) -> sympy.Expr:
 
 
 def _identifiers(expression: str) -> set[str]:
-    return {node.id for node in ast.walk(ast.parse(expression.strip(), mode="eval")) if isinstance(node, ast.Name)}
+    return {
+        node.id for node in ast.walk(ast.parse(expression.strip(), mode="eval")) if isinstance(node, ast.Name)
+    }
 
 
 def _as_text(expression: str | sympy.Expr) -> str:

@@ -17,20 +17,26 @@ CIRCLE = {"circle": "c**2 + s**2 == 1"}
 
 
 def rank_two_cost(tokens: sympy.Expr, margin: sympy.Expr) -> sympy.Expr:
-    """Nuclear norm of the diagonal with logits a cos(2 pi (i-j)/T) on T >= 2 orthonormal tokens, m T/(1-cos(2 pi/T)) (C12)."""
+    """Nuclear norm of the diagonal with logits a cos(2 pi (i-j)/T) on T >= 2 orthonormal tokens, m
+    T/(1-cos(2 pi/T)) (C12)."""
     return margin * tokens / (1 - sympy.cos(2 * sympy.pi / tokens))
 
 
-def circle_cost(tokens: sympy.Expr, margin: sympy.Expr, exponent: sympy.Expr = sympy.Integer(1)) -> sympy.Expr:
-    """Cost 2^(1/p) m/(1-cos(2 pi/T)) of the diagonal on T >= 3 equally spaced unit tokens in the plane (C12)."""
+def circle_cost(
+    tokens: sympy.Expr, margin: sympy.Expr, exponent: sympy.Expr = sympy.Integer(1)
+) -> sympy.Expr:
+    """Cost 2^(1/p) m/(1-cos(2 pi/T)) of the diagonal on T >= 3 equally spaced unit tokens in the plane
+    (C12)."""
     return 2 ** (1 / sympy.sympify(exponent)) * margin / (1 - sympy.cos(2 * sympy.pi / tokens))
 
 
 def rank_one_is_too_little() -> Derivation:
-    """x_i^T a b^T (x_i - x_j) >= m > 0 both ways for two rows with logit factors a_1, a_2 of one sign is impossible (C12).
+    """x_i^T a b^T (x_i - x_j) >= m > 0 both ways for two rows with logit factors a_1, a_2 of one sign is
+    impossible (C12).
 
-    a_1 (b_1 - b_2) >= m and a_2 (b_2 - b_1) >= m multiply to -a_1 a_2 (b_1 - b_2)² >= m² > 0; among three rows two have
-    a_i of one sign, so T <= 2.  Two negative signs are two positive ones after (a, b) -> (-a, -b).
+    a_1 (b_1 - b_2) >= m and a_2 (b_2 - b_1) >= m multiply to -a_1 a_2 (b_1 - b_2)² >= m² > 0; among three
+    rows two have a_i of one sign, so T <= 2.  Two negative signs are two positive ones after (a, b) -> (-a,
+    -b).
     """
     definitions = {"first": "a1*(b1 - b2)", "second": "a2*(b2 - b1)"}
     product = Lemma(
@@ -39,15 +45,20 @@ def rank_one_is_too_little() -> Derivation:
         terms=(("1", ("first - m", "second - m")), ("1", ("m", "first - m")), ("1", ("m", "second - m"))),
     )
     rewritten = identity("first*second", "-a1*a2*(b1 - b2)**2", definitions=definitions)
-    absurd = Lemma(
-        "-a1*a2*(b1 - b2)**2 - m**2 >= 0", by="terms", terms=(("1", ("first*second - m**2",)),)
-    )
+    absurd = Lemma("-a1*a2*(b1 - b2)**2 - m**2 >= 0", by="terms", terms=(("1", ("first*second - m**2",)),))
     other = Lemma(
-        "a1*a2*(b1 - b2)**2 + m**2 > 0", by="terms", terms=(("1", ("a1", "a2", "(b1 - b2)**2")), ("1", ("m**2",)))
+        "a1*a2*(b1 - b2)**2 + m**2 > 0",
+        by="terms",
+        terms=(("1", ("a1", "a2", "(b1 - b2)**2")), ("1", ("m**2",))),
     )
     return Derivation(
-        parameters=(MARGIN, Parameter("a1", minimum="0", open_min=True), Parameter("a2", minimum="0", open_min=True),
-                    Parameter("b1"), Parameter("b2")),
+        parameters=(
+            MARGIN,
+            Parameter("a1", minimum="0", open_min=True),
+            Parameter("a2", minimum="0", open_min=True),
+            Parameter("b1"),
+            Parameter("b2"),
+        ),
         definitions=definitions,
         assumptions={"row_1": "first - m >= 0", "row_2": "second - m >= 0"},
         lemmas=(product, rewritten, absurd, other),
@@ -58,9 +69,10 @@ def rank_one_is_too_little() -> Derivation:
 def circle_tokens() -> Derivation:
     """T >= 3 tokens at angles 2 pi i/T: W = a·1 with a = m/(1-c), and neighbour multipliers 1/(T(1-c)) (C12).
 
-    The second moment A = sum x_i x_i^T commutes with the rotation by 2 pi/T and has trace T, so A = (T/2)·1 as s > 0.
-    The neighbours of x = (u, v) add up to 2 c x; each token carries two multipliers, so G = sum x_i (2 x_i - 2 c x_i)^T/
-    (T (1-c)) = 1, and the objective is m·2T/(T(1-c)), twice the one singular value a.
+    The second moment A = sum x_i x_i^T commutes with the rotation by 2 pi/T and has trace T, so A = (T/2)·1
+    as s > 0. The neighbours of x = (u, v) add up to 2 c x; each token carries two multipliers, so G = sum
+    x_i (2 x_i - 2 c x_i)^T/ (T (1-c)) = 1, and the objective is m·2T/(T(1-c)), twice the one singular value
+    a.
     """
     definitions = {"scale": "m/(1 - c)", "weight": "1/(T*(1 - c))"}
     equations = CIRCLE | {
@@ -81,8 +93,13 @@ def circle_tokens() -> Derivation:
         identity("m*2*T*weight", "2*scale", definitions=definitions),  # equal objectives at p = 1
     )
     return Derivation(
-        parameters=(Parameter("T", minimum="3", integer=True), MARGIN, COSINE, SINE,
-                    *(Parameter(name) for name in ("A11", "A12", "A22", "u", "v"))),
+        parameters=(
+            Parameter("T", minimum="3", integer=True),
+            MARGIN,
+            COSINE,
+            SINE,
+            *(Parameter(name) for name in ("A11", "A12", "A22", "u", "v")),
+        ),
         definitions=definitions,
         assumptions=equations,
         lemmas=lemmas,
@@ -91,10 +108,12 @@ def circle_tokens() -> Derivation:
 
 
 def rank_two_growth() -> Derivation:
-    """m T³/(2 pi²) <= m T/(1-cos(2 pi/T)) <= m T³/(2 pi²)/(1 - pi²/(3T²)) for T >= 2, from x²/2 - x⁴/24 <= 1-cos x <= x²/2 (C12)."""
+    """m T³/(2 pi²) <= m T/(1-cos(2 pi/T)) <= m T³/(2 pi²)/(1 - pi²/(3T²)) for T >= 2, from x²/2 - x⁴/24 <=
+    1-cos x <= x²/2 (C12)."""
     definitions = {"x": "2*pi_/T", "cost": "m*T/y", "leading": "m*T**3/(2*pi_**2)"}
-    lower = Lemma("cost - leading >= 0", by="terms",
-                  terms=(("1", ("x**2/2 - y", "m*T**3/(2*pi_**2)", "1/y")),))
+    lower = Lemma(
+        "cost - leading >= 0", by="terms", terms=(("1", ("x**2/2 - y", "m*T**3/(2*pi_**2)", "1/y")),)
+    )
     shrink = Lemma("3*T**2 - pi_**2 > 0", by="orthant")
     upper = Lemma(
         "leading/(1 - pi_**2/(3*T**2)) - cost >= 0",
@@ -102,8 +121,12 @@ def rank_two_growth() -> Derivation:
         terms=(("1", ("y - (x**2/2 - x**4/24)", "m*T**3/(2*pi_**2)", "1/y", "3*T**2/(3*T**2 - pi_**2)")),),
     )
     return Derivation(
-        parameters=(Parameter("T", minimum="2", integer=True), MARGIN, Parameter("y", minimum="0", open_min=True),
-                    Parameter("pi_", minimum="3", maximum="22/7")),
+        parameters=(
+            Parameter("T", minimum="2", integer=True),
+            MARGIN,
+            Parameter("y", minimum="0", open_min=True),
+            Parameter("pi_", minimum="3", maximum="22/7"),
+        ),
         definitions=definitions,
         assumptions={"above": "x**2/2 - y >= 0", "below": "y - (x**2/2 - x**4/24) >= 0"},
         lemmas=(lower, shrink, upper),

@@ -1,8 +1,8 @@
 """C13: how far to align the tokens against the sink, trading the cost of W_QK against that of W_VO.
 
-Tokens x_i = r (c u + sqrt(1-c²) e_i), sink -r u, so rho = c², beta = -c, sigma = 1.  In units of (omega/r) T^(1/p) the
-total cost is  F(c) = a/(P Q) + 1/R  with  P² = c² + (1-c²)/T,  Q² = (1+c)² + (1-c²)/T,  R² = 1 - c²  and
-a = m/(kappa r omega T^(1/p)).  P, Q, R are names tied by these equations.
+Tokens x_i = r (c u + sqrt(1-c²) e_i), sink -r u, so rho = c², beta = -c, sigma = 1.  In units of (omega/r)
+T^(1/p) the total cost is  F(c) = a/(P Q) + 1/R  with  P² = c² + (1-c²)/T,  Q² = (1+c)² + (1-c²)/T,  R² = 1
+- c²  and a = m/(kappa r omega T^(1/p)).  P, Q, R are names tied by these equations.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from theory.statements import Derivation, Lemma, Parameter
 
 ALIGNMENT = Parameter("c", minimum="0", maximum="1", open_min=True, open_max=True)
 STEP = Parameter("h", minimum="0", open_min=True)
-_POSITIVE = {name: Parameter(name, minimum="0", open_min=True) for name in ("a", "P", "Q", "R", "b", "w", "y")}
+_POSITIVE = {
+    name: Parameter(name, minimum="0", open_min=True) for name in ("a", "P", "Q", "R", "b", "w", "y")
+}
 RADICALS = {
     "P_root": "P**2 == c**2 + (1 - c**2)/T",
     "Q_root": "Q**2 == (1 + c)**2 + (1 - c**2)/T",
@@ -28,7 +30,8 @@ SLOPE = "(1 - 1/T)/(P**3*Q) + (1/c + 1 - 1/T)/(P*Q**3)"  # -(1/(PQ))'/c
 
 @dataclass(frozen=True)
 class LeadingOrder:
-    """The leading order of c* (or of 1 - c* where `from_one`) in one regime of a, as a function of a and T."""
+    """The leading order of c* (or of 1 - c* where `from_one`) in one regime of a, as a function of a and
+    T."""
 
     regime: str
     from_one: bool
@@ -44,7 +47,8 @@ def total_cost(tokens: sympy.Expr, alignment: sympy.Expr, a: sympy.Expr) -> symp
 
 
 def stationarity(tokens: sympy.Expr, alignment: sympy.Expr, a: sympy.Expr) -> sympy.Expr:
-    """F'(c)/c = (1-c²)^(-3/2) - a·(SLOPE), increasing on (0, 1), with the minimiser c* as its only zero (C13)."""
+    """F'(c)/c = (1-c²)^(-3/2) - a·(SLOPE), increasing on (0, 1), with the minimiser c* as its only zero
+    (C13)."""
     c = alignment
     query = c**2 + (1 - c**2) / tokens
     key = (1 + c) ** 2 + (1 - c**2) / tokens
@@ -93,12 +97,14 @@ def alignment_exponent(decay: sympy.Expr, prefactor: sympy.Expr = sympy.Integer(
 def model_decay(
     radius: sympy.Expr, scale: sympy.Expr, target: sympy.Expr, exponent: sympy.Expr
 ) -> sympy.Expr:
-    """The decay of a = m/(kappa r omega T^(1/p)) when r, kappa, omega are T to these powers, as in the models of C8 (C13)."""
+    """The decay of a = m/(kappa r omega T^(1/p)) when r, kappa, omega are T to these powers, as in the
+    models of C8 (C13)."""
     return sympy.sympify(radius) + scale + target + 1 / sympy.sympify(exponent)
 
 
 def cost_formula() -> Derivation:
-    """The two costs at rho = c², beta = -c, sigma = 1: C4's hull distances are P, Q, and C7's last eigenvalue is 1 - rho."""
+    """The two costs at rho = c², beta = -c, sigma = 1: C4's hull distances are P, Q, and C7's last
+    eigenvalue is 1 - rho."""
     definitions = {"rho": "c**2", "beta": "-c", "rho_T": "rho + (1 - rho)/T"}
     lemmas = (
         identity("P**2", "rho_T", RADICALS, definitions),
@@ -118,7 +124,8 @@ def cost_formula() -> Derivation:
 def derivative() -> Derivation:
     """F' = c (1/R³ - a·SLOPE) (C13).
 
-    P², Q², R² are quadratics in c, so their derivatives are read off exact differences; P' = (P²)'/(2P) and so on.
+    P², Q², R² are quadratics in c, so their derivatives are read off exact differences; P' = (P²)'/(2P) and
+    so on.
     """
     definitions = {
         "P2_slope": "2*c*(1 - 1/T)",
@@ -146,7 +153,8 @@ def derivative() -> Derivation:
 
 
 def unique_minimiser() -> Derivation:
-    """1/R³ grows and each factor of SLOPE falls in c on (0, 1), and F(c) < F(-c): c* is the only minimiser in (-1, 1) (C13).
+    """1/R³ grows and each factor of SLOPE falls in c on (0, 1), and F(c) < F(-c): c* is the only minimiser
+    in (-1, 1) (C13).
 
     F'/c is therefore increasing on (0, 1); it tends to -oo at 0 (the 1/c in SLOPE) and to +oo at 1.
     """
@@ -176,20 +184,34 @@ def unique_minimiser() -> Derivation:
 def two_sided_bounds() -> Derivation:
     """At the minimiser, for every T and a: c³ <= a (1 + c + c²) and P³ Q >= a (1-1/T) R³ (C13).
 
-    So c* <= (3a)^(1/3), c* -> 0 as a -> 0, and then P³ ~ a: c*² = a^(2/3)(1 + o(1)) - 1/T when a T^(3/2) -> oo.
+    So c* <= (3a)^(1/3), c* -> 0 as a -> 0, and then P³ ~ a: c*² = a^(2/3)(1 + o(1)) - 1/T when a T^(3/2) ->
+    oo.
     """
     stationary = RADICALS | {"stationary": f"1/R**3 == a*({SLOPE})"}
-    p_large = Lemma("P - c >= 0", by="terms", terms=(("1", ("(1 - c**2)/T", "1/(P + c)")),),
-                    multipliers={"P_root": "1/(P + c)"})
-    q_large = Lemma("Q - 1 >= 0", by="terms", terms=(("1", ("2*c + c**2 + (1 - c**2)/T", "1/(Q + 1)")),),
-                    multipliers={"Q_root": "1/(Q + 1)"})
-    r_small = Lemma("1 - R >= 0", by="terms", terms=(("1", ("c**2", "1/(1 + R)")),),
-                    multipliers={"R_root": "-1/(1 + R)"})
+    p_large = Lemma(
+        "P - c >= 0",
+        by="terms",
+        terms=(("1", ("(1 - c**2)/T", "1/(P + c)")),),
+        multipliers={"P_root": "1/(P + c)"},
+    )
+    q_large = Lemma(
+        "Q - 1 >= 0",
+        by="terms",
+        terms=(("1", ("2*c + c**2 + (1 - c**2)/T", "1/(Q + 1)")),),
+        multipliers={"Q_root": "1/(Q + 1)"},
+    )
+    r_small = Lemma(
+        "1 - R >= 0", by="terms", terms=(("1", ("c**2", "1/(1 + R)")),), multipliers={"R_root": "-1/(1 + R)"}
+    )
     r_cubed = Lemma("1/R**3 - 1 >= 0", by="terms", terms=(("1", ("1 - R", "(1 + R + R**2)/R**3")),))
-    first = Lemma("P**3*Q - c**3 >= 0", by="terms",
-                  terms=(("1", ("P**3", "Q - 1")), ("1", ("P - c", "P**2 + P*c + c**2"))))
-    second = Lemma("P*Q**3 - c >= 0", by="terms",
-                   terms=(("1", ("P", "Q - 1", "Q**2 + Q + 1")), ("1", ("P - c",))))
+    first = Lemma(
+        "P**3*Q - c**3 >= 0",
+        by="terms",
+        terms=(("1", ("P**3", "Q - 1")), ("1", ("P - c", "P**2 + P*c + c**2"))),
+    )
+    second = Lemma(
+        "P*Q**3 - c >= 0", by="terms", terms=(("1", ("P", "Q - 1", "Q**2 + Q + 1")), ("1", ("P - c",)))
+    )
     upper = Lemma(
         "a*(1 + c + c**2) - c**3 >= 0",
         by="terms",
@@ -222,7 +244,8 @@ def scaled_stationarity() -> Derivation:
 
         c (1/R³ - b (1-1/T)/(y³ Q)) = (b/T)(1 + c - c/T)/(y Q³).
 
-    For c -> 0 this is c (1 - b/y³) = (b/T)/y up to factors 1 + o(1), y² = 1 + T c² (1 + o(1)): the regimes of b.
+    For c -> 0 this is c (1 - b/y³) = (b/T)/y up to factors 1 + o(1), y² = 1 + T c² (1 + o(1)): the regimes
+    of b.
     """
     definitions = {"a": "b/w**3", "P": "y/w", "T": "w**2"}
     slope = SLOPE
@@ -233,7 +256,11 @@ def scaled_stationarity() -> Derivation:
     )
     scaled = identity("y**2 - (T*c**2 + 1 - c**2)", "T*(P**2 - c**2 - (1 - c**2)/T)", definitions=definitions)
     return Derivation(
-        parameters=(Parameter("w", minimum="1", open_min=True), ALIGNMENT, *(_POSITIVE[name] for name in "bQRy")),
+        parameters=(
+            Parameter("w", minimum="1", open_min=True),
+            ALIGNMENT,
+            *(_POSITIVE[name] for name in "bQRy"),
+        ),
         definitions={"T": "w**2", "a": "b/w**3", "P": "y/w"},
         assumptions={},
         lemmas=(lemma, scaled),
@@ -242,7 +269,8 @@ def scaled_stationarity() -> Derivation:
 
 
 def full_alignment() -> Derivation:
-    """At c = 1: P = 1, Q = 2 and SLOPE = 3/4 - 5/(8T), so 1 - c* ~ ((2/9)^(1/3)) a^(-2/3) as a, T -> oo (C13).
+    """At c = 1: P = 1, Q = 2 and SLOPE = 3/4 - 5/(8T), so 1 - c* ~ ((2/9)^(1/3)) a^(-2/3) as a, T -> oo
+    (C13).
 
     From R³ = 1/(a·SLOPE) and R² = (1-c)(1+c) ~ 2 (1-c): 8 (1-c)³ ~ 1/(a·3/4)², that is (1-c)³ ~ (2/9)/a².
     """

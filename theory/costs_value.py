@@ -1,9 +1,10 @@
 """C7: the cheapest value map that sends x_j to t_j and the sink to 0, on exchangeable tokens.
 
-With M = [x_1..x_T, x_s] and independent columns, V = [t, 0] (M^T M)^{-1} M^T interpolates, and V' P = V for every
-other interpolant V' with P the projector on the columns' span, so V has least norm in every unitarily invariant norm.
-Eliminating the sink leaves the Schur complement r²(e I + c 11^T), e = 1 - rho, c = rho - beta²/sigma², whose
-eigenvalues are r² e (T-1 times) and r² f, f = e + T c.  As in `costs_exchangeable`, J in {0, T} stands for 11^T.
+With M = [x_1..x_T, x_s] and independent columns, V = [t, 0] (M^T M)^{-1} M^T interpolates, and V' P = V for
+every other interpolant V' with P the projector on the columns' span, so V has least norm in every unitarily
+invariant norm. Eliminating the sink leaves the Schur complement r²(e I + c 11^T), e = 1 - rho, c = rho -
+beta²/sigma², whose eigenvalues are r² e (T-1 times) and r² f, f = e + T c.  As in `costs_exchangeable`, J
+in {0, T} stands for 11^T.
 """
 
 from __future__ import annotations
@@ -21,16 +22,23 @@ LAST = Parameter("f", minimum="0", open_min=True)
 def last_eigenvalue(
     tokens: sympy.Expr, rho: sympy.Expr, beta: sympy.Expr, sigma: sympy.Expr, null_sink: bool = True
 ) -> sympy.Expr:
-    """1 - rho + T (rho - beta²/sigma²) with the null constraint on the sink, 1 - rho + T rho without it (C7)."""
+    """1 - rho + T (rho - beta²/sigma²) with the null constraint on the sink, 1 - rho + T rho without it
+    (C7)."""
     return 1 - rho + tokens * (rho - beta**2 / sigma**2 if null_sink else rho)
 
 
 def value_cost(
-    tokens: sympy.Expr, r: sympy.Expr, rho: sympy.Expr, last: sympy.Expr, omega: sympy.Expr, exponent: sympy.Expr
+    tokens: sympy.Expr,
+    r: sympy.Expr,
+    rho: sympy.Expr,
+    last: sympy.Expr,
+    omega: sympy.Expr,
+    exponent: sympy.Expr,
 ) -> sympy.Expr:
     """(omega/r) [(T-1)(1-rho)^(-p/2) + last^(-p/2)]^(1/p) for orthogonal targets of norm omega (C7).
 
-    Needs rho < 1 and last > 0; at last = 0 no V exists, because some combination of tokens lies on the sink's line.
+    Needs rho < 1 and last > 0; at last = 0 no V exists, because some combination of tokens lies on the
+    sink's line.
     """
     first, second = (1 - rho) ** sympy.Rational(-1, 2), last ** sympy.Rational(-1, 2)
     if exponent == sympy.oo:
@@ -40,10 +48,11 @@ def value_cost(
 
 
 def interpolant() -> Derivation:
-    """The Schur complement's inverse is e^{-1}(I - (c/f) 11^T); with it V M = [t, 0], and V V^T's eigenvalues follow (C7).
+    """The Schur complement's inverse is e^{-1}(I - (c/f) 11^T); with it V M = [t, 0], and V V^T's
+    eigenvalues follow (C7).
 
-    V = t S^{-1}(X - x_s (beta/sigma²) 1^T)^T / r² with S = e I + c 11^T; it is applied to tokens (giving S^{-1} S) and
-    to the sink (giving 0); V V^T = omega² · (S^{-1} on the targets' frame)/r².
+    V = t S^{-1}(X - x_s (beta/sigma²) 1^T)^T / r² with S = e I + c 11^T; it is applied to tokens (giving
+    S^{-1} S) and to the sink (giving 0); V V^T = omega² · (S^{-1} on the targets' frame)/r².
     """
     definitions = {
         "c": "(f - e)/T",
@@ -64,7 +73,14 @@ def interpolant() -> Derivation:
         identity("(1 - c*T/f)/e", "1/f", definitions=definitions),  # the inverse at J = T; at J = 0 it is 1/e
     )
     return Derivation(
-        parameters=(TOKENS, SPREAD, LAST, Parameter("b"), Parameter("s2", minimum="0", open_min=True), Parameter("J")),
+        parameters=(
+            TOKENS,
+            SPREAD,
+            LAST,
+            Parameter("b"),
+            Parameter("s2", minimum="0", open_min=True),
+            Parameter("J"),
+        ),
         definitions=definitions,
         assumptions=equations,
         lemmas=lemmas,
@@ -73,10 +89,11 @@ def interpolant() -> Derivation:
 
 
 def holder_dual() -> Derivation:
-    """A dual of equal value for every 1 < p < oo: singular values s_i of V, h_i = s_i^(p-1), S = ‖V‖_p, R = S^(p-1).
+    """A dual of equal value for every 1 < p < oo: singular values s_i of V, h_i = s_i^(p-1), S = ‖V‖_p, R =
+    S^(p-1).
 
-    G has V's singular vectors and singular values h_i/R, so <G, V'> = <G, V> for every interpolant V', ‖G‖_p* = 1
-    (h_i^{p*} = s_i h_i and R^{p*} = S R), and the objective <G, V> is S (C7).
+    G has V's singular vectors and singular values h_i/R, so <G, V'> = <G, V> for every interpolant V',
+    ‖G‖_p* = 1 (h_i^{p*} = s_i h_i and R^{p*} = S R), and the objective <G, V> is S (C7).
     """
     definitions = {"pairing": "(T - 1)*s1*h1 + s2*h2"}
     equations = {"powers": "S*R == (T - 1)*s1*h1 + s2*h2"}
@@ -95,10 +112,12 @@ def holder_dual() -> Derivation:
 
 
 def nulling_is_cheap() -> Derivation:
-    """beta² <= sigma² rho: nulling raises the p-th power of the cost at most by the factor T/(T-1), at most 2 (C7).
+    """beta² <= sigma² rho: nulling raises the p-th power of the cost at most by the factor T/(T-1), at most
+    2 (C7).
 
-    a = s_1^p for the T-1 equal singular values, b = s_2^p with and b0 without the null constraint; f >= e gives b <= a,
-    and in cost itself the increase is at most s_2 <= s_1 = (omega/r)(1-rho)^(-1/2), which does not grow with T.
+    a = s_1^p for the T-1 equal singular values, b = s_2^p with and b0 without the null constraint; f >= e
+    gives b <= a, and in cost itself the increase is at most s_2 <= s_1 = (omega/r)(1-rho)^(-1/2), which
+    does not grow with T.
     """
     eigenvalue = same_sign("(e + T*(rho - z)) - e", "rho - z", factor="T")  # z = beta²/sigma²
     ratio = Lemma(
@@ -108,8 +127,15 @@ def nulling_is_cheap() -> Derivation:
     )
     two = Lemma("2 - T/(T - 1) >= 0", by="orthant")
     return Derivation(
-        parameters=(TOKENS, SPREAD, Parameter("rho"), Parameter("z", minimum="0"), Parameter("a", minimum="0"),
-                    Parameter("b", minimum="0"), Parameter("b0", minimum="0")),
+        parameters=(
+            TOKENS,
+            SPREAD,
+            Parameter("rho"),
+            Parameter("z", minimum="0"),
+            Parameter("a", minimum="0"),
+            Parameter("b", minimum="0"),
+            Parameter("b0", minimum="0"),
+        ),
         definitions={},
         assumptions={"last_singular_value": "a - b >= 0"},
         lemmas=(*eigenvalue, ratio, two),
@@ -118,7 +144,8 @@ def nulling_is_cheap() -> Derivation:
 
 
 def nulling_blows_up() -> Derivation:
-    """f = T (rho_T - beta²/sigma²), so the last singular value squared times the gap is omega²/(r² T): it blows up (C7)."""
+    """f = T (rho_T - beta²/sigma²), so the last singular value squared times the gap is omega²/(r² T): it
+    blows up (C7)."""
     definitions = {
         "rho": "1 - e",
         "rho_T": "rho + (1 - rho)/T",

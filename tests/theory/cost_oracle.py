@@ -1,4 +1,5 @@
-"""Plain numerical routes to the costs: tokens from a Gram matrix, Schatten norms, and the primal program as it is written."""
+"""Plain numerical routes to the costs: tokens from a Gram matrix, Schatten norms, and the primal program as
+it is written."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ import numpy as np
 
 
 def exchangeable(tokens, r, rho, beta, sigma):
-    """Content tokens and sink with the Gram matrix of exch(T, r, rho, beta, sigma), as rows of the Gram matrix's root."""
+    """Content tokens and sink with the Gram matrix of exch(T, r, rho, beta, sigma), as rows of the Gram
+    matrix's root."""
     gram = np.full((tokens + 1, tokens + 1), float(rho))
     gram[np.arange(tokens), np.arange(tokens)] = 1
     gram[tokens, :tokens] = gram[:tokens, tokens] = float(beta)

@@ -1,6 +1,8 @@
-"""An independent reading of `theory.statements`: checks every lemma with sympy's polynomial fields, not the kernel.
+"""An independent reading of `theory.statements`: checks every lemma with sympy's polynomial fields, not the
+kernel.
 
-Raises `NotProved` with the first lemma that does not follow.  Written from the documentation of `Lemma` alone.
+Raises `NotProved` with the first lemma that does not follow.  Written from the documentation of `Lemma`
+alone.
 """
 
 from __future__ import annotations
@@ -126,7 +128,10 @@ class Reader:
                         shifted[key] = shifted.get(key, Fraction(0)) + coefficient * c
             terms = {key: c for key, c in shifted.items() if c}
         free = [i for i, p in enumerate(self.parameters.values()) if p.minimum is None and p.maximum is None]
-        if any(monomial[i] % 2 for monomial in terms for i in free) or len({c > 0 for c in terms.values()}) != 1:
+        if (
+            any(monomial[i] % 2 for monomial in terms for i in free)
+            or len({c > 0 for c in terms.values()}) != 1
+        ):
             return 0, False
         places = [_places(p, top) for p, top in zip(self.parameters.values(), tops)]
         strict = all(
@@ -144,7 +149,11 @@ class Reader:
         if numerator[0] * denominator[0] == 1 and denominator[1]:
             return value, numerator[1]
         node = ast.parse(text, mode="eval").body
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and ast.literal_eval(node.right) % 2 == 0:
+        if (
+            isinstance(node, ast.BinOp)
+            and isinstance(node.op, ast.Pow)
+            and ast.literal_eval(node.right) % 2 == 0
+        ):
             try:
                 self._need_nonzero(value)
             except NotProved:
@@ -189,7 +198,8 @@ class Reader:
 
 
 def check(derivation: Derivation) -> None:
-    """Raise `NotProved` unless every lemma follows from the ones before it and every conclusion is a lemma."""
+    """Raise `NotProved` unless every lemma follows from the ones before it and every conclusion is a
+    lemma."""
     reader = Reader(derivation)
     if not derivation.conclusions:
         raise NotProved("a derivation needs a conclusion")
@@ -242,7 +252,8 @@ def _shifted_power(parameter: Parameter, exponent: int, top: int) -> list[Fracti
 
 
 def _places(parameter: Parameter, top: int) -> list[int | None]:
-    """Exponents that survive at each closed end of the range; `None` (any exponent) stands for the interior."""
+    """Exponents that survive at each closed end of the range; `None` (any exponent) stands for the
+    interior."""
     ends: list[int | None] = [None]
     if parameter.minimum is None and parameter.maximum is None:
         return [0]

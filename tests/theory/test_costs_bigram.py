@@ -1,4 +1,5 @@
-"""C9: closed forms and witnesses against the plain program, and crossings enclosed by an independent ball-arithmetic check."""
+"""C9: closed forms and witnesses against the plain program, and crossings enclosed by an independent
+ball-arithmetic check."""
 
 from __future__ import annotations
 
@@ -22,8 +23,17 @@ from theory.costs_bigram_witness import CirculantWitness, pairs_below, witness
 
 TYPES = [(2,), (3,), (4,), (2, 2), (5,), (2, 3)]
 # (length, cycles): the last one where self is cheaper and the first where the sink is
-CROSSINGS = [((3, 16), (3, 17)), ((4, 36), (4, 37)), ((5, 26), (5, 27)), ((6, 16), (6, 17)), ((7, 15), (7, 16)),
-             ((10, 9), (10, 10)), ((20, 4), (20, 5)), ((25, 3), (25, 4)), ((50, 1), (50, 2))]
+CROSSINGS = [
+    ((3, 16), (3, 17)),
+    ((4, 36), (4, 37)),
+    ((5, 26), (5, 27)),
+    ((6, 16), (6, 17)),
+    ((7, 15), (7, 16)),
+    ((10, 9), (10, 10)),
+    ((20, 4), (20, 5)),
+    ((25, 3), (25, 4)),
+    ((50, 1), (50, 2)),
+]
 
 
 def permutation(lengths):
@@ -38,7 +48,9 @@ def self_pairs(lengths, x):
     pi = permutation(lengths)
     n = len(pi)
     pairs = [(np.outer(x[i], x[pi[i]] - x[i]), 1) for i in range(n)]
-    return pairs + [(np.outer(x[i], x[i] - x[j]), 1) for i in range(n) for j in range(n) if j not in (i, pi[i])]
+    return pairs + [
+        (np.outer(x[i], x[i] - x[j]), 1) for i in range(n) for j in range(n) if j not in (i, pi[i])
+    ]
 
 
 def sink_pairs(lengths, x, s):
@@ -58,7 +70,9 @@ def aligned(n, c):
 def test_the_sink_default_costs_the_closed_form_for_every_cycle_type(lengths, c, exponent):
     x, s = aligned(sum(lengths), c)
     found = cheapest(sink_pairs(lengths, x, s), x.shape[1], exponent)
-    assert found == pytest.approx(float(sink_default_cost(sum(lengths), sympy.Rational(str(c)), exponent)), rel=1e-5)
+    assert found == pytest.approx(
+        float(sink_default_cost(sum(lengths), sympy.Rational(str(c)), exponent)), rel=1e-5
+    )
 
 
 @pytest.mark.parametrize("lengths", TYPES)
@@ -66,7 +80,9 @@ def test_the_sink_default_costs_the_closed_form_for_every_cycle_type(lengths, c,
 def test_the_self_default_costs_the_closed_form_in_frobenius_norm_for_every_cycle_type(lengths, c):
     x, _ = aligned(sum(lengths), c)
     found = cheapest(self_pairs(lengths, x), x.shape[1], 2)
-    assert found == pytest.approx(float(self_default_frobenius(sum(lengths), sympy.Rational(str(c)))), rel=1e-5)
+    assert found == pytest.approx(
+        float(self_default_frobenius(sum(lengths), sympy.Rational(str(c)))), rel=1e-5
+    )
 
 
 @pytest.mark.parametrize("lengths", TYPES)
@@ -81,7 +97,8 @@ def test_for_few_tokens_the_ansatz_is_the_nuclear_optimum_of_the_self_default(le
 
 
 def enclose(data: CirculantWitness) -> tuple[arb, arb]:
-    """Check feasibility exactly and enclose (objective over spectral norm, nuclear norm) from assembled eigenvalues."""
+    """Check feasibility exactly and enclose (objective over spectral norm, nuclear norm) from assembled
+    eigenvalues."""
     l, k = data.length, data.cycles
     c, y = [Fraction(v) for v in data.circulant], Fraction(data.cross_entry)
     alpha, gamma, cross = Fraction(data.target), [Fraction(v) for v in data.others], Fraction(data.cross)
@@ -112,29 +129,38 @@ def assemble(data: CirculantWitness):
     """The full primal and dual matrices."""
     l, k = data.length, data.cycles
     n = l * k
-    block = lambda row: np.array([[float(row[(j - i) % l]) for j in range(l)] for i in range(l)])  # noqa: E731
+    # noqa: E731
+    block = lambda row: np.array([[float(row[(j - i) % l]) for j in range(l)] for i in range(l)])
     c = [Fraction(v) for v in data.circulant]
     gamma, cross = [Fraction(v) for v in data.others], Fraction(data.cross)
     own = -Fraction(data.target) + sum(gamma) + (k - 1) * l * cross
     ones = np.ones((l, l))
     off = np.ones((k, k)) - np.eye(k)
     primal = np.kron(np.eye(k), block(c)) + float(Fraction(data.cross_entry)) * np.kron(off, ones)
-    dual = np.kron(np.eye(k), block([own, Fraction(data.target), *(-g for g in gamma)])) - float(cross) * np.kron(off, ones)
+    dual = np.kron(np.eye(k), block([own, Fraction(data.target), *(-g for g in gamma)])) - float(
+        cross
+    ) * np.kron(off, ones)
     assert dual.shape == (n, n)
     return primal, dual
 
 
-@pytest.mark.parametrize("length, cycles", [(2, 1), (2, 3), (3, 1), (3, 2), (4, 1), (4, 3), (5, 1), (7, 2), (5, 30)])
+@pytest.mark.parametrize(
+    "length, cycles", [(2, 1), (2, 3), (3, 1), (3, 2), (4, 1), (4, 3), (5, 1), (7, 2), (5, 30)]
+)
 def test_the_assembled_matrices_have_the_singular_values_of_the_reduced_ones(length, cycles):
     data = witness(length, cycles)
     primal, dual = assemble(data)
     pi = permutation((length,) * cycles)
     n = len(pi)
     assert all(primal[i, pi[i]] - primal[i, i] >= 1 - 1e-9 for i in range(n))
-    assert all(primal[i, i] - primal[i, j] >= 1 - 1e-9 for i in range(n) for j in range(n) if j not in (i, pi[i]))
+    assert all(
+        primal[i, i] - primal[i, j] >= 1 - 1e-9 for i in range(n) for j in range(n) if j not in (i, pi[i])
+    )
     assert np.abs(dual.sum(1)).max() < 1e-9
     lower, upper = enclose(data)
-    objective = float(n * (Fraction(data.target) + sum(map(Fraction, data.others)) + (n - length) * Fraction(data.cross)))
+    objective = float(
+        n * (Fraction(data.target) + sum(map(Fraction, data.others)) + (n - length) * Fraction(data.cross))
+    )
     assert np.linalg.norm(primal, "nuc") == pytest.approx(float(upper))
     assert objective / np.linalg.norm(dual, 2) == pytest.approx(float(lower))
     assert not upper < lower and upper - lower <= 1e-5 * upper
@@ -158,19 +184,28 @@ def test_the_sink_becomes_cheaper_between_the_two_sizes(last, first):
     assert enclose(witness(*first))[0] > sink_ball(first[0] * first[1])
 
 
-@pytest.mark.parametrize("c, last", [("0", 99), ("1/100", 95), ("1/20", 72), ("1/10", 50), ("1/4", 25), ("1/2", 13), ("3/4", 9), ("9/10", 8)])
+@pytest.mark.parametrize(
+    "c, last",
+    [("0", 99), ("1/100", 95), ("1/20", 72), ("1/10", 50), ("1/4", 25), ("1/2", 13), ("3/4", 9), ("9/10", 8)],
+)
 def test_one_cycle_changes_sides_between_the_two_sizes_at_each_alignment(c, last):
     assert enclose(witness(last))[1] < sink_ball(last, Fraction(c))
     assert enclose(witness(last + 1))[0] > sink_ball(last + 1, Fraction(c))
 
 
-@pytest.mark.parametrize("c, last", [("0", 48), ("1/100", 48), ("1/20", 42), ("1/10", 33), ("1/4", 18), ("1/2", 9), ("3/4", 6)])
+@pytest.mark.parametrize(
+    "c, last", [("0", 48), ("1/100", 48), ("1/20", 42), ("1/10", 33), ("1/4", 18), ("1/2", 9), ("3/4", 6)]
+)
 def test_three_cycles_change_sides_between_the_two_sizes_at_each_alignment(c, last):
     def self_ball(n):
         return 2 * n - 3 + (2 * arb(3).sqrt() - 3) * (n // 3)
 
     for n in range(3, 90, 3):
-        assert self_ball(n) < sink_ball(n, Fraction(c)) if n <= last else self_ball(n) > sink_ball(n, Fraction(c))
+        assert (
+            self_ball(n) < sink_ball(n, Fraction(c))
+            if n <= last
+            else self_ball(n) > sink_ball(n, Fraction(c))
+        )
 
 
 def test_the_ansatz_would_put_the_crossing_of_one_cycle_too_early():

@@ -37,7 +37,7 @@ def test_the_sign_changes_exactly_at_the_critical_exponent(tokens):
     with mpmath.workdps(60):
         p_c = mpmath.mpf(str(sympy.N(critical_exponent(sympy.Integer(tokens)), 55)))
         t = mpmath.mpf(tokens)
-        for shift, sign in ((-mpmath.mpf(10) ** -30, 1), (mpmath.mpf(10) ** -30, -1)):
+        for shift, sign in ((-(mpmath.mpf(10) ** -30), 1), (mpmath.mpf(10) ** -30, -1)):
             assert mpmath.sign((t - 1) ** (1 / (p_c + shift)) - t / mpmath.sqrt(t + 1)) == sign
 
 
@@ -49,7 +49,7 @@ def test_the_critical_exponent_approaches_two_at_the_stated_rate(tokens):
         low, high = 2 / (t**2 * mpmath.log(t)), 2 / ((t**2 - 1) * mpmath.log(t - 1))
         assert low < distance < high
         if tokens >= 1000:
-            assert high / low < 1 + 1 / t**mpmath.mpf("0.9")
+            assert high / low < 1 + 1 / t ** mpmath.mpf("0.9")
 
 
 def test_two_tokens_have_no_critical_exponent_and_the_sink_loses_at_every_one():
@@ -80,8 +80,16 @@ def test_with_the_sink_in_the_tokens_mean_direction_the_sinks_cost_grows_like_ro
     costs = [sink_cost(t, 1, rho, rho, sympy.sqrt(rho), 1) for t in (10**2, 10**4, 10**6)]
     assert all(9 < float(b / a) < 11 for a, b in zip(costs, costs[1:]))
     # p = 2: from some T on for rho > 1/2 only; the boundary case rho = 1/2 loses always
-    for r, wins in ((sympy.Rational(3, 5), True), (sympy.Rational(1, 2), False), (sympy.Rational(2, 5), False)):
-        assert (gap(10**6, 2, r, r, sympy.sqrt(r)) > 0) is sympy.true if wins else gap(10**6, 2, r, r, sympy.sqrt(r)) < 0
+    for r, wins in (
+        (sympy.Rational(3, 5), True),
+        (sympy.Rational(1, 2), False),
+        (sympy.Rational(2, 5), False),
+    ):
+        assert (
+            (gap(10**6, 2, r, r, sympy.sqrt(r)) > 0) is sympy.true
+            if wins
+            else gap(10**6, 2, r, r, sympy.sqrt(r)) < 0
+        )
 
 
 def mass_gap(tokens, eps, exponent=1):

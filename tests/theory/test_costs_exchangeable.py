@@ -1,4 +1,5 @@
-"""C4: the closed forms against explicit tokens, explicit primal and dual matrices, and the plain convex program."""
+"""C4: the closed forms against explicit tokens, explicit primal and dual matrices, and the plain convex
+program."""
 
 from __future__ import annotations
 
@@ -69,14 +70,18 @@ def test_the_plain_program_finds_the_same_costs(case, exponent):
     assert sink == pytest.approx(float(sink_cost(tokens, r, rho, beta, sigma, 1)), rel=1e-5)
     pairs = [(np.outer(a, a - b), 1) for i, a in enumerate(x) for j, b in enumerate(x) if i != j]
     p = sympy.oo if np.isinf(exponent) else exponent
-    assert cheapest(pairs, x.shape[1], exponent) == pytest.approx(float(diagonal_cost(tokens, r, rho, 1, p)), rel=1e-5)
+    assert cheapest(pairs, x.shape[1], exponent) == pytest.approx(
+        float(diagonal_cost(tokens, r, rho, 1, p)), rel=1e-5
+    )
 
 
 def test_fewer_dimensions_than_tokens_are_enough():
     angles = 2 * np.pi * np.arange(3) / 3
     x = np.stack([np.cos(angles), np.sin(angles)], 1)  # T = 3, d = 2, rho = -1/2
     pairs = [(np.outer(x[i], x[i] - x[j]), 1) for i in range(3) for j in range(3) if i != j]
-    assert cheapest(pairs, 2, 1) == pytest.approx(float(diagonal_cost(3, 1, -sympy.Rational(1, 2), 1, 1)), rel=1e-6)
+    assert cheapest(pairs, 2, 1) == pytest.approx(
+        float(diagonal_cost(3, 1, -sympy.Rational(1, 2), 1, 1)), rel=1e-6
+    )
 
 
 def test_at_rho_minus_one_over_t_minus_one_the_tokens_hull_contains_zero_and_no_sink_has_a_margin():

@@ -1,4 +1,5 @@
-"""Every derivation of the cost claims is accepted by the independent checker, and by none of its damaged copies."""
+"""Every derivation of the cost claims is accepted by the independent checker, and by none of its damaged
+copies."""
 
 from __future__ import annotations
 
@@ -32,12 +33,16 @@ Y = Parameter("y")
 
 
 def damaged(derivation: Derivation) -> list[tuple[str, Derivation]]:
-    """One copy per lemma and kind of damage: a moved constant in an identity, a flipped sign in an inequality."""
+    """One copy per lemma and kind of damage: a moved constant in an identity, a flipped sign in an
+    inequality."""
     copies = []
     for index, lemma in enumerate(derivation.lemmas):
         if lemma.by == "factor":
             inner = lemma.formula.split(" == ")
-            formulas = [f"sign(-({inner[0][5:-1]})) == {inner[1]}", f"sign({inner[0][5:-1]} + 1/1000000) == {inner[1]}"]
+            formulas = [
+                f"sign(-({inner[0][5:-1]})) == {inner[1]}",
+                f"sign({inner[0][5:-1]} + 1/1000000) == {inner[1]}",
+            ]
         elif " == " in lemma.formula:
             left, right = lemma.formula.split(" == ")
             formulas = [f"{left} + 1/1000000 == {right}"]
@@ -72,7 +77,9 @@ def test_every_assumed_equation_that_a_lemma_names_is_needed(name):
     for lemma in derivation.lemmas:
         for used in lemma.multipliers:
             kept = {k: v for k, v in lemma.multipliers.items() if k != used}
-            lemmas = tuple(replace(other, multipliers=kept) if other is lemma else other for other in derivation.lemmas)
+            lemmas = tuple(
+                replace(other, multipliers=kept) if other is lemma else other for other in derivation.lemmas
+            )
             assert rejects(replace(derivation, lemmas=lemmas)), (lemma.formula, used)
 
 
@@ -110,8 +117,15 @@ def test_terms_need_positive_coefficients_known_factors_and_a_strict_term_for_a_
 
 
 def test_a_factor_that_may_be_negative_does_not_carry_a_sign():
-    assert rejects(Derivation((X, Y), {}, {}, (Lemma("sign(x*y) == sign(x)", by="factor", factor="y"),),
-                              ("sign(x*y) == sign(x)",)))
+    assert rejects(
+        Derivation(
+            (X, Y),
+            {},
+            {},
+            (Lemma("sign(x*y) == sign(x)", by="factor", factor="y"),),
+            ("sign(x*y) == sign(x)",),
+        )
+    )
     lemmas = same_sign("x*y", "y", factor="x")
     check(Derivation((X, Y), {}, {}, lemmas, (lemmas[1].formula,)))
 

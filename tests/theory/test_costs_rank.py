@@ -39,7 +39,10 @@ def test_tokens_on_a_circle_cost_exactly_the_multiple_of_the_identity(tokens, ex
 
 
 def test_two_tokens_on_a_circle_cost_half_of_the_formula():
-    pairs = [(np.outer(a, a - b), 1) for a, b in ((np.array([1.0, 0]), np.array([-1.0, 0])), (np.array([-1.0, 0]), np.array([1.0, 0])))]
+    pairs = [
+        (np.outer(a, a - b), 1)
+        for a, b in ((np.array([1.0, 0]), np.array([-1.0, 0])), (np.array([-1.0, 0]), np.array([1.0, 0])))
+    ]
     assert cheapest(pairs, 2, 1) == pytest.approx(0.5, rel=1e-5)
     assert circle_cost(sympy.Integer(2), 1) == 1
 

@@ -76,7 +76,9 @@ def test_at_constant_a_the_alignment_tends_to_the_root_of_the_balance():
     equation = REGIMES["a constant (root c of this equation)"].value
     residual = sympy.lambdify((A, C), equation.lhs - equation.rhs, "mpmath")
     for a in (mpf(1) / 10, mpf(1), mpf(10)):
-        root = mpmath.findroot(lambda c: residual(a, c), (mpf("0.05"), mpf("0.999")), solver="anderson", tol=1e-40)
+        root = mpmath.findroot(
+            lambda c: residual(a, c), (mpf("0.05"), mpf("0.999")), solver="anderson", tol=1e-40
+        )
         assert abs(optimal_alignment(mpf(10) ** 12, a) - root) < mpf(10) ** -10
 
 
@@ -98,7 +100,14 @@ def test_the_two_sided_bounds_hold_at_the_minimiser(tokens, a):
 
 
 def test_the_cost_is_the_sum_of_the_two_closed_forms():
-    c, tokens, r, omega, m, p = sympy.Rational(1, 3), sympy.Integer(5), 2, 3, sympy.Rational(1, 2), sympy.Integer(2)
+    c, tokens, r, omega, m, p = (
+        sympy.Rational(1, 3),
+        sympy.Integer(5),
+        2,
+        3,
+        sympy.Rational(1, 2),
+        sympy.Integer(2),
+    )
     query = sink_cost(tokens, r, c**2, -c, 1, m)
     value = value_cost(tokens, r, c**2, last_eigenvalue(tokens, c**2, -c, 1), omega, p)
     unit = sympy.Rational(omega, r) * tokens ** (1 / p)
@@ -106,7 +115,9 @@ def test_the_cost_is_the_sum_of_the_two_closed_forms():
     assert sympy.N(query + value - unit * total_cost(tokens, c, a), 40) == pytest.approx(0, abs=1e-30)
 
 
-@pytest.mark.parametrize("decay, prefactor", [("-1/2", 1), ("1/2", 1), ("1", 1), ("3/2", 4), ("3/2", 1), ("3/2", "1/2"), ("2", 1)])
+@pytest.mark.parametrize(
+    "decay, prefactor", [("-1/2", 1), ("1/2", 1), ("1", 1), ("3/2", 4), ("3/2", 1), ("3/2", "1/2"), ("2", 1)]
+)
 def test_the_exponents_are_the_slopes_of_the_minimiser_beyond_a_million_tokens(decay, prefactor):
     which, exponent = alignment_exponent(sympy.Rational(decay), sympy.Rational(prefactor))
     sizes = [mpf(10) ** 10, mpf(10) ** 12]
@@ -121,7 +132,9 @@ def test_the_exponents_are_the_slopes_of_the_minimiser_beyond_a_million_tokens(d
 
 def test_a_fit_below_a_thousand_tokens_misses_the_exponent_that_a_million_shows():
     def slope(low, high):
-        return mpmath.log(optimal_alignment(high, high ** mpf("-0.5")) / optimal_alignment(low, low ** mpf("-0.5"))) / mpmath.log(high / low)
+        return mpmath.log(
+            optimal_alignment(high, high ** mpf("-0.5")) / optimal_alignment(low, low ** mpf("-0.5"))
+        ) / mpmath.log(high / low)
 
     small, large = slope(mpf(16), mpf(256)), slope(mpf(10) ** 6, mpf(10) ** 8)
     assert abs(small + mpf(1) / 6) > 20 * abs(large + mpf(1) / 6)
@@ -129,7 +142,8 @@ def test_a_fit_below_a_thousand_tokens_misses_the_exponent_that_a_million_shows(
 
 def test_the_models_of_unit_norm_tokens_and_of_layernorm_scale_differ():
     half = sympy.Rational(1, 2)
-    assert alignment_exponent(model_decay(0, -half, 0, 1)) == ("c", -sympy.Rational(1, 6))  # r=1, kappa=1/sqrt d, omega=1
+    # r=1, kappa=1/sqrt d, omega=1
+    assert alignment_exponent(model_decay(0, -half, 0, 1)) == ("c", -sympy.Rational(1, 6))
     assert alignment_exponent(model_decay(0, 0, 0, 1)) == ("c", -sympy.Rational(1, 3))  # kappa = 1
     assert model_decay(0, -half, 0, 2) == 0  # Frobenius: a constant
     assert alignment_exponent(model_decay(half, -half, 0, 1)) == ("c", -sympy.Rational(1, 3))  # r = sqrt d
