@@ -5,8 +5,8 @@ centraliser of pi, and so is the nuclear norm: it suffices to look at
 
     primal   M = I_k ⊗ C + (11^T - I)_k ⊗ y 11^T,  C = sum_j c_j P^j circulant,
              c_1 - c_0 >= 1,  c_0 - c_j >= 1 for 2 <= j < l,  c_0 - y >= 1 if k >= 2;
-    dual     G = sum lambda_ij e_i (e_a - e_b)^T, multipliers alpha on the target, gamma_j on offset j, gamma' on
-             every token of another cycle, all >= 0; objective n (alpha + sum gamma_j + (k-1) l gamma').
+    dual     G = sum lambda_ij e_i (e_a - e_b)^T, multipliers alpha on the target, gamma_j on offset j,
+             gamma' on the tokens of other cycles, all >= 0; objective n (alpha + sum gamma_j + (k-1) l gamma').
 
 Both are normal, so their singular values are the moduli of their eigenvalues.  With w = exp(2 pi i/l),
 c^(z) = sum c_j z^j, own = -alpha + sum gamma_j + (k-1) l gamma', and t = 1..l-1 counted k times each:
@@ -60,13 +60,12 @@ DUAL_FEASIBLE = (
     "k > 1 or cross == 0",
 )
 
-# the sink-default cost times 1 - a², for tokens aligned against the sink by a (a = 0: orthonormal); see
-# costs_bigram
+# the sink-default cost times 1 - a², for tokens aligned against the sink by a (a = 0: orthonormal)
 SINK_DEFINITION = {
     "sink": "2*(l*k - 1) + (1 - a**2)*(l*k - 2)/sqrt((1 + (l*k - 1)*a**2)*(1 - a**2 + l*k*(1 + a)**2))"
 }
-# 2P + I - (3/n) 11^T is optimal iff its polar part's multipliers are nonnegative: that dual matrix is the only
-# candidate, because the ansatz has rank n-1 with the ones as both null vectors and every dual matrix kills them.
+# 2P + I - (3/n) 11^T is optimal iff its polar part's multipliers are nonnegative: that dual matrix is the
+# only candidate, because the ansatz has rank n-1 with the ones as null vectors and each dual matrix kills them.
 ANSATZ_DEFINITIONS = {
     "polar": "[sum((2*cos(2*pi*t*(j - 1)/l) + cos(2*pi*t*j/l))/sqrt(5 + 4*cos(2*pi*t/l))"
     " for t in range(1, l))/l"
