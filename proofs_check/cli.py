@@ -8,6 +8,7 @@ import sys
 import click
 
 from proofs_check import __version__
+from proofs_check.commands.bench import bench
 from proofs_check.commands.check import check
 from proofs_check.commands.claims import claims, show
 from proofs_check.commands.cost import cost
@@ -29,7 +30,7 @@ def sinkproof() -> None:
     """
 
 
-for command in (verify, claims, show, check, inspect, cost, doctor):
+for command in (verify, claims, show, check, inspect, cost, bench, doctor):
     sinkproof.add_command(command)
 
 
