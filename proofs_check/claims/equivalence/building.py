@@ -217,6 +217,12 @@ def root_above(square: Fraction, bits: int = 80) -> Fraction:
     return Fraction(isqrt((top << (2 * bits)) // bottom) + 1, 1 << bits)
 
 
+def root_below(square: Fraction) -> Fraction:
+    """A rational in [√square·(1 − 2^-60), √square]: the root itself where it is rational."""
+    above = root_above(square)
+    return above if above**2 == square else square / above
+
+
 def softmax_row(logits: np.ndarray) -> np.ndarray:
     """`numerics`' softmax of one row, padded with masked keys to a multiple of eight so that few shapes are compiled."""
     size = -(-len(logits) // 8) * 8

@@ -40,7 +40,7 @@ def slack(values: Mapping[str, object]) -> float:
 
 
 IDENTIFIED = Part(
-    name="independence",
+    name="iff",
     text="If v_s = 0, the content values are linearly independent as a family and the weights sum to one (signs free), "
          "then o = 0 exactly when all weight is on the sink.",
     variables={"v": "matrix", "v_s": "vector", "a": "vector", "a_s": "scalar"},
@@ -94,7 +94,6 @@ CLAIM = Claim(
                         head([[1]], [0], [1], 0),
                         conclusions=("iff(all(entry == 0 for entry in o), a[0] == 1 and a_s == 0)",)),
     ),
-    required_formal="PROVED ON",
     scope_notes=("V = W_VO has rank at most the head dimension, so more than d_h content values cannot be independent; "
                  "for real heads E2 and E3 are what applies.",),
 )

@@ -100,7 +100,7 @@ UPPER = part(
 
 _OFF = {"u": [1], "gamma": 1, "eta": 0, "omega": 0}
 SINK = part(
-    "switch gives sink", "An ω-switch (‖o‖ <= ω) has 1 − a_s <= (ω+η)/(γ+η).", ("u", "gamma", "eta", "omega"),
+    "switch to sink", "An ω-switch (‖o‖ <= ω) has 1 − a_s <= (ω+η)/(γ+η).", ("u", "gamma", "eta", "omega"),
     (hypothesis("unit normal", at([[1]], [0], [1], 0, u=[2], gamma=2, eta=0, omega=1)),
      hypothesis("margin", at([[0]], [0], [1], 0, **_OFF)),
      hypothesis("positive margin", at([[-1]], [0], [1], 0, u=[1], gamma=-1, eta=0, omega=1)),
@@ -114,7 +114,7 @@ SINK = part(
     lambda x: (x["omega"] + x["eta"]) / (x["gamma"] + x["eta"]) - (1 - x["a_s"]))
 
 OFF = part(
-    "sink gives switch", "A (1−δ)-sink has ‖o‖ <= η + δ·max(B−η, 0).", ("B", "eta", "delta"),
+    "sink to switch", "A (1−δ)-sink has ‖o‖ <= η + δ·max(B−η, 0).", ("B", "eta", "delta"),
     (hypothesis("content size", at([[1]], [0], [1], 0, B=0, eta=0, delta=1)),
      hypothesis("sink size", at([[0]], [1], [0], 1, B=0, eta=0, delta=0)),
      hypothesis("nonnegative", at([[1], [-1]], [0], [1, -1], 1, B=1, eta=0, delta=0)),
@@ -158,6 +158,5 @@ CLAIM = Claim(
         UPPER.vary("flipped", "flip inequality", "‖o‖ >= B(1−a_s) + η·a_s", at([[1]], [0], [1], 0, B=2, eta=0),
                    conclusions=("sqrt(dot(o, o)) >= B * (1 - a_s) + eta * a_s",)),
     ),
-    required_formal="PROVED ON",
 )
 

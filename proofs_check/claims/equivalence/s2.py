@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
+import jax
 import numpy as np
 
 from numerics.jacobian import (
@@ -69,6 +70,8 @@ def build(choose: Choose, shape: Shape) -> Instance:
 
 
 TOKENS_AT_MOST, DIM_AT_MOST = 5, 5
+COMPILED = jax.jit(autodiff_jacobian), jax.jit(closed_form_jacobian)
+ROPE_COMPILED = jax.jit(rope_autodiff_jacobian), jax.jit(rope_closed_form_jacobian)
 
 
 def padded(array: np.ndarray, rows: int, columns: int) -> np.ndarray:
@@ -91,7 +94,7 @@ def slack(values: Mapping[str, object]) -> float:
     x, V, kappa, mask = problem(values)
     W = padded(values["W"], DIM_AT_MOST, DIM_AT_MOST)
     pair = int(values["i"]), int(values["j"])
-    derived, closed = (np.asarray(f(x, W, V, kappa, mask))[pair] for f in (autodiff_jacobian, closed_form_jacobian))
+    derived, closed = (np.asarray(f(x, W, V, kappa, mask))[pair] for f in COMPILED)
     return -float(np.abs(derived - closed).max() / (1.0 + np.abs(closed).max()))
 
 
@@ -102,7 +105,7 @@ def rope_slack(values: Mapping[str, object]) -> float:
     angles[: len(values["R"])] = [np.arctan2(turn[1, 0], turn[0, 0]) for turn in values["R"]]
     pair = int(values["i"]), int(values["j"])
     derived, closed = (np.asarray(f(x, w_q, w_k, V, angles, 1.0, kappa, mask))[pair]
-                       for f in (rope_autodiff_jacobian, rope_closed_form_jacobian))
+                       for f in ROPE_COMPILED)
     return -float(np.abs(derived - closed).max() / (1.0 + np.abs(closed).max()))
 
 
@@ -173,7 +176,7 @@ def norm_slack(values: Mapping[str, object]) -> float:
     x, V, kappa, mask = problem(values)
     W = padded(values["W"], DIM_AT_MOST, DIM_AT_MOST)
     pair = int(values["i"]), int(values["j"])
-    size = np.linalg.norm(np.asarray(autodiff_jacobian(x, W, V, kappa, mask))[pair], 2)
+    size = np.linalg.norm(np.asarray(COMPILED[0](x, W, V, kappa, mask))[pair], 2)
     bound = float(np.asarray(jacobian_norm_bound(x, W, V, kappa, mask))[pair])
     return (bound - float(size)) / (1.0 + bound)
 
