@@ -110,7 +110,7 @@ POSITIVE = Part(
         Hypothesis("least stretch", "‖Vc‖ >= |σ|·‖c‖ on the span of the visible keys", STRETCH,
                    without_distance([[1]], [[0]], [1], 1, [1], hull=ABOVE)),
         Hypothesis("positive stretch", "σ > 0", "sigma > 0", without_distance([[1]], [[0]], [1], 0, [1], hull=ABOVE)),
-        # A point with the inequalities below that is zero is no obstacle to the second conclusion, but to the first.
+        # Convex weights alone keep p off zero here; that p is nearest says what its norm is.
         Hypothesis("nearest point", NEAREST.text, NEAREST.formula),
         Hypothesis("convex weights", CONVEX.text, CONVEX.formula,
                    without_distance([[1]], [[1]], [1], 1, [0], hull=ABOVE)),

@@ -10,10 +10,12 @@ import numpy as np
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
 from proofs_check.claims.equivalence.building import (
     Choose, Shape, combine, family, searched, softmax_row, zero_in_hull)
-from proofs_check.claims.equivalence.e1 import HALF, IDENTIFIED, build, head, slack
+from proofs_check.claims.equivalence.e1 import HALF, head
 from proofs_check.claims.equivalence.e2 import ABOVE, SWITCH
 from proofs_check.claims.equivalence.e5 import IDENTIFIED as CONTEXTS
 from proofs_check.claims.equivalence.e5 import at as contexts
+from proofs_check.engines.derivations import symbolic_part
+from theory.switch_margins import one_content_key
 
 F = Fraction
 OFF_NOT_SINK = ("all(entry == 0 for entry in o)", "not (a_s == 1 and all(entry == 0 for entry in a))")
@@ -49,26 +51,12 @@ ONE_CONTEXT = Part(
     satisfiable=_SHARED, instances=lambda seed: [_SHARED],
 )
 
-ONE_KEY = Part(
-    name="one content key", text="With a single nonzero content value signs do no harm: the counterexample without signs "
-                                 "needs two content keys.",
-    variables=IDENTIFIED.variables, definitions=IDENTIFIED.definitions,
-    hypotheses=(
-        Hypothesis("null sink", "v_s = 0", "all(entry == 0 for entry in v_s)", head([[1]], [1], [0], 1, hull=ABOVE)),
-        Hypothesis("half-space", "zero is not in conv{v_j}", "separable(v, 'hull')", head([[0]], [0], [1], 0)),
-        Hypothesis("sum one", "the weights sum to one", "a_s + sum(a) == 1", head([[1]], [0], [0], 0, hull=ABOVE)),
-        Hypothesis("single key", "one content key", "len(v) == 1", head([[1], [1]], [0], [1, -1], 1, hull=ABOVE)),
-    ),
-    conclusions=IDENTIFIED.conclusions,
-    satisfiable=head([[1]], [0], [2], -1, hull=ABOVE),
-    instances=family(lambda choose, shape: one_key(build(choose, Shape(1, shape.dim, shape.kind)))),
-    strategy=searched(lambda choose, shape: one_key(build(choose, Shape(1, shape.dim, shape.kind)))),
-    numeric=slack,
-)
-
-
-def one_key(instance: Instance) -> Instance:
-    return Instance(instance.values, {"hull": {"normal": instance.values["v"][0]}})
+ONE_KEY = symbolic_part(
+    one_content_key, "one content key",
+    "With a single nonzero content value, signs do no harm: the counterexample without signs needs two content keys. "
+    "v > 0 is a nonzero coordinate of the value (reverse the axis if need be).",
+    satisfiable=Instance({"v": 1, "a": 0, "a_s": 1}),
+    counterexamples={"off": Instance({"v": 1, "a": 1, "a_s": 0}), "sum one": Instance({"v": 1, "a": 0, "a_s": 0})})
 
 
 def build_positive(choose: Choose, shape: Shape) -> Instance:
@@ -165,8 +153,8 @@ CLAIM = Claim(
                     head([[1]], [0], [0], 0, hull=ABOVE),
                     hypotheses=tuple(item for item in SWITCH.hypotheses if item.name != "sum one")
                     + (Hypothesis("sum at most one", "Σa <= 1", "a_s + sum(a) <= 1"),)),
-        ONE_KEY.vary("signs never matter", "trap", "signs do no harm for any number of content keys",
-                     head([[1], [1]], [0], [1, -1], 1, hull=ABOVE), drop=("single key",)),
+        SWITCH.vary("signs never matter", "trap", "E2 with weights of any sign, for any number of content keys",
+                    head([[1], [1]], [0], [1, -1], 1, hull=ABOVE), drop=("nonnegative",)),
         POSITIVE.vary("the whole interior", "wrong converse", "finite logits reach zero only if 0 is in the interior of the hull",
                       Instance({"y": [[0]], "w": [1], "u": [0]}), conclusions=("rank(y) == len(y[0])",)),
         POSITIVE.vary("any hull point", "strict for non-strict", "0 in the hull (weights >= 0) excludes weak separation",
