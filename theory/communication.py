@@ -1,14 +1,16 @@
-"""S2: how the output of a head at row i responds to token j, ∂o_i/∂x_j, as identities between rational functions.
+"""S2: how the output of a head at row i responds to token j, ∂o_i/∂x_j, as identities between rational
+functions.
 
-With e_k = exp(ℓ_ik) > 0 and S = Σ_k e_k the output o = Σ_k e_k v_k / S is rational in the e_k, and the only analytic
-facts used are the chain rule and d e^ℓ = e^ℓ dℓ.  What is left is algebra, and it is handed over twice:
+With e_k = exp(ℓ_ik) > 0 and S = Σ_k e_k the output o = Σ_k e_k v_k / S is rational in the e_k, and the only
+analytic facts used are the chain rule and d e^ℓ = e^ℓ dℓ. What is left is algebra, and it is handed over
+twice:
 
-* entry by entry for *every* number of tokens and every dimension: the keys that do not take part enter only through
-  sums (`rest` = Σ e_k, `rest_v` = Σ e_k v_kc, ...), which are free parameters;
+* entry by entry for *every* number of tokens and every dimension: the keys that do not take part enter only
+  through sums (`rest` = Σ e_k, `rest_v` = Σ e_k v_kc, ...), which are free parameters;
 * for small symbolic sizes in full, with sympy's own derivative of the softmax on one side.
 
-Row i is fixed throughout, so its logits' weights W_ik may depend on k: with W_ik = W_Qᵀ R_{(p_k−p_i)θ} W_K the entrywise
-statements are those of RoPE.
+Row i is fixed throughout, so its logits' weights W_ik may depend on k: with W_ik = W_Qᵀ R_{(p_k−p_i)θ} W_K
+the entrywise statements are those of RoPE.
 """
 
 from __future__ import annotations
@@ -20,9 +22,11 @@ from theory.statements import Derivation, Lemma, Parameter, text
 _POSITIVE = {"minimum": "0", "open_min": True}
 
 
-def _derivation(parameters: tuple[Parameter, ...], definitions: dict[str, str], *identities: str) -> Derivation:
+def _derivation(parameters: tuple[Parameter, ...], definitions: dict[str, str],
+                *identities: str) -> Derivation:
     """Identities only: each is its own lemma and a conclusion."""
-    return Derivation(parameters, definitions, {}, tuple(Lemma(item, "identity") for item in identities), identities)
+    return Derivation(parameters, definitions, {}, tuple(Lemma(item, "identity") for item in identities),
+                      identities)
 
 
 def _free(*names: str) -> tuple[Parameter, ...]:
@@ -30,12 +34,14 @@ def _free(*names: str) -> tuple[Parameter, ...]:
 
 
 def softmax_rule() -> Derivation:
-    """∂a_k/∂ℓ_m = a_k(δ_km − a_m), without a limit: what scaling e_m by r > 0 does to a_k, up to second order in r − 1.
+    """∂a_k/∂ℓ_m = a_k(δ_km − a_m), without a limit: what scaling e_m by r > 0 does to a_k, up to second order
+    in r − 1.
 
-    A change of ℓ_m by h scales e_m by r = e^h = 1 + h + O(h²), so the coefficient of r − 1 is the derivative.  `e_k`,
-    `e_m` are two weights before normalisation and `rest` is the sum of all others: any number of keys.
+    A change of ℓ_m by h scales e_m by r = e^h = 1 + h + O(h²), so the coefficient of r − 1 is the derivative.
+    `e_k`, `e_m` are two weights before normalisation and `rest` is the sum of all others: any number of keys.
     """
-    parameters = (Parameter("e_k", **_POSITIVE), Parameter("e_m", **_POSITIVE), Parameter("rest", minimum="0"),
+    parameters = (Parameter("e_k", **_POSITIVE), Parameter("e_m", **_POSITIVE),
+                  Parameter("rest", minimum="0"),
                   Parameter("r", **_POSITIVE))
     definitions = {
         "total": "e_k + e_m + rest", "moved": "e_k + r*e_m + rest",
@@ -65,9 +71,10 @@ def other_token() -> Derivation:
 
 
 def own_token() -> Derivation:
-    """Entry (c, b) of ∂o_i/∂x_i: the formula of `other_token` with j = i, plus κ·Σ_k a_ik v_kc(s_kb − Σ_l a_il s_lb).
+    """Entry (c, b) of ∂o_i/∂x_i: the formula of `other_token` with j = i, plus κ·Σ_k a_ik v_kc(s_kb − Σ_l
+    a_il s_lb).
 
-    Here s_k = W_ik x_k, so that ∂ℓ_ik/∂x_ib = κ·s_kb + δ_ik·κ·g_b.  Keys other than i enter through the sums
+    Here s_k = W_ik x_k, so that ∂ℓ_ik/∂x_ib = κ·s_kb + δ_ik·κ·g_b. Keys other than i enter through the sums
     `rest` = Σ e_k, `rest_v` = Σ e_k v_kc, `rest_s` = Σ e_k s_kb, `rest_vs` = Σ e_k v_kc s_kb.
     """
     parameters = (Parameter("e_i", **_POSITIVE), Parameter("rest", minimum="0"),
@@ -80,14 +87,17 @@ def own_token() -> Derivation:
         "quotient_rule": "d_top/total - (e_i*v_ic + rest_v)*d_total/total**2",
         "added": "kappa*(mean_vs - o_c*mean_s)",
     }
-    return _derivation(parameters, definitions, "quotient_rule == a_i*(V_cb + kappa*(v_ic - o_c)*g_b) + added")
+    return _derivation(parameters, definitions,
+                       "quotient_rule == a_i*(V_cb + kappa*(v_ic - o_c)*g_b) + added")
 
 
 def explicit_jacobian(tokens: int = 2, dim: int = 2) -> Derivation:
-    """All entries of ∂o_i/∂x_j, i = 0, for symbolic tokens, W, V, κ: sympy's derivative against the closed form.
+    """All entries of ∂o_i/∂x_j, i = 0, for symbolic tokens, W, V, κ: sympy's derivative against the closed
+    form.
 
-    For j = 0 the added term is κ(VΣWᵀ)_cb with Σ the attention-weighted covariance of the tokens.  Sympy differentiates
-    o_c = Σ_k e^{ℓ_k} v_kc / Σ_k e^{ℓ_k}; afterwards e^{ℓ_k} is replaced by the positive parameter e_k.
+    For j = 0 the added term is κ(VΣWᵀ)_cb with Σ the attention-weighted covariance of the tokens. Sympy
+    differentiates o_c = Σ_k e^{ℓ_k} v_kc / Σ_k e^{ℓ_k}; afterwards e^{ℓ_k} is replaced by the positive
+    parameter e_k.
     """
     keys, axes = range(tokens), range(dim)
     x = [[sympy.Symbol(f"x_{k}{c}") for c in axes] for k in keys]
@@ -105,7 +115,8 @@ def explicit_jacobian(tokens: int = 2, dim: int = 2) -> Derivation:
     definitions |= {f"g_{b}": text(sum(w[k][b] * x[0][k] for k in axes)) for b in axes}
     definitions |= {f"o_{c}": " + ".join(f"a_{k}*v_{k}{c}" for k in keys) for c in axes}
     definitions |= {f"mean_{b}": " + ".join(f"a_{k}*x_{k}{b}" for k in keys) for b in axes}
-    definitions |= {f"Sigma_{b}{c}": " + ".join(f"a_{k}*x_{k}{b}*x_{k}{c}" for k in keys) + f" - mean_{b}*mean_{c}"
+    definitions |= {f"Sigma_{b}{c}": " + ".join(f"a_{k}*x_{k}{b}*x_{k}{c}"
+                                                for k in keys) + f" - mean_{b}*mean_{c}"
                     for b in axes for c in axes}
     identities = []
     for c in axes:

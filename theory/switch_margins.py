@@ -1,4 +1,5 @@
-"""E8: the bound on the least margin has no log n, for every number of keys and every mass, as rational identities."""
+"""E8: the bound on the least margin has no log n, for every number of keys and every mass, as rational
+identities."""
 
 from __future__ import annotations
 
@@ -6,10 +7,11 @@ from theory.statements import Derivation, Lemma, Parameter
 
 
 def least_margin_is_sharp() -> Derivation:
-    """n >= 2 keys with values 1, v_s = 0 (γ = 1, η = 0): an ω-switch, ω = δ, whose least margin is near log((1−δ)/δ).
+    """n >= 2 keys with values 1, v_s = 0 (γ = 1, η = 0): an ω-switch, ω = δ, whose least margin is near
+    log((1−δ)/δ).
 
-    One key has e^{-m} = (1−τ)·δ/(1−δ), the n−1 others share the rest, τ·δ/(1−δ): the content mass is exactly δ, and
-    the least margin comes as close to log((1−δ)/δ) as τ is small, although n is given.
+    One key has e^{-m} = (1−τ)·δ/(1−δ), the n−1 others share the rest, τ·δ/(1−δ): the content mass is exactly
+    δ, and the least margin comes as close to log((1−δ)/δ) as τ is small, although n is given.
     """
     parameters = (Parameter("n", minimum="2", integer=True),
                   Parameter("delta", minimum="0", maximum="1", open_min=True, open_max=True),
@@ -23,9 +25,13 @@ def least_margin_is_sharp() -> Derivation:
 
 
 def one_content_key() -> Derivation:
-    """E7: with one content value signs do no harm.  v > 0 is a nonzero coordinate of it, up to the axis' direction."""
+    """E7: with one content value signs do no harm.  v > 0 is a nonzero coordinate of it, up to the axis'
+    direction."""
     parameters = (Parameter("v", minimum="0", open_min=True), Parameter("a"), Parameter("a_s"))
     off, total = "a*v == 0", "a + a_s == 1"
     lemmas = (Lemma("a == 0", "identity", multipliers={"off": "1/v"}),
               Lemma("a_s == 1", "identity", multipliers={"off": "-1/v", "sum one": "1"}))
-    return Derivation(parameters, {}, {"off": off, "sum one": total}, lemmas, tuple(item.formula for item in lemmas))
+    return Derivation(parameters, {}, {
+        "off": off,
+        "sum one": total
+    }, lemmas, tuple(item.formula for item in lemmas))

@@ -1,8 +1,8 @@
 """Exact instances for families E, S and M: one way of building them, driven by a seed or by hypothesis.
 
-A *builder* takes `choose(low, high)`, which gives an integer, and a `Shape`; all else follows from the integers
-chosen.  So the same construction serves the built-in family (a seeded generator) and the search (hypothesis draws
-the integers, and shrinks them).
+A *builder* takes `choose(low, high)`, which gives an integer, and a `Shape`; all else follows from the
+integers chosen. So the same construction serves the built-in family (a seeded generator) and the search
+(hypothesis draws the integers, and shrinks them).
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ def searched(build: Builder) -> Callable[[], st.SearchStrategy[Instance]]:
 
 
 def entry(choose: Choose, kind: str) -> Number:
-    """One number of moderate size: a small integer, a fraction, a float64 such as 0.3, or an integer moved by 2^-20."""
+    """One number of moderate size: a small integer, a fraction, a float64 such as 0.3, or an integer moved
+    by 2^-20."""
     if kind == "fraction":
         return Fraction(choose(-6, 6), choose(1, 4))
     if kind == "float":
@@ -141,7 +142,8 @@ def independent(choose: Choose, count: int, shape: Shape) -> Matrix:
 
 
 def half_space(choose: Choose, shape: Shape) -> tuple[Matrix, Vector]:
-    """(rows, normal) with ⟨normal, row⟩ > 0 for every row; rows may repeat, and margins may be as small as 2^-20."""
+    """(rows, normal) with ⟨normal, row⟩ > 0 for every row; rows may repeat, and margins may be as small as
+    2^-20."""
     normal = [choose(-2, 2) for _ in range(shape.dim)]
     normal[choose(0, shape.dim - 1)] = choose(1, 2)
     rows: Matrix = []
@@ -156,7 +158,8 @@ def half_space(choose: Choose, shape: Shape) -> tuple[Matrix, Vector]:
         elif level == 0:
             row = add(row, normal)
         if shape.kind == "nearly degenerate":
-            row = add(row, normal, (TINY - abs(level) - (dot(normal, normal) if level == 0 else 0)) / dot(normal, normal))
+            row = add(row, normal,
+                      (TINY - abs(level) - (dot(normal, normal) if level == 0 else 0)) / dot(normal, normal))
         rows.append(row)
     return rows, normal
 
@@ -172,7 +175,8 @@ def zero_in_hull(choose: Choose, shape: Shape, full: bool = False) -> tuple[Matr
 
 
 def nearest(choose: Choose, shape: Shape, zero: bool = False) -> tuple[Matrix, list[Fraction], Vector]:
-    """(rows, convex weights, p): p is the point of the rows' hull nearest to zero, with ties and several faces."""
+    """(rows, convex weights, p): p is the point of the rows' hull nearest to zero, with ties and several
+    faces."""
     if zero:
         rows, weights = zero_in_hull(choose, shape)
         return rows, weights, zeros(shape.dim)
@@ -224,7 +228,8 @@ def root_below(square: Fraction) -> Fraction:
 
 
 def softmax_row(logits: np.ndarray) -> np.ndarray:
-    """`numerics`' softmax of one row, padded with masked keys to a multiple of eight so that few shapes are compiled."""
+    """`numerics`' softmax of one row, padded with masked keys to a multiple of eight so that few shapes
+    are compiled."""
     size = -(-len(logits) // 8) * 8
     padded, visible = np.zeros((1, size)), np.zeros((1, size), dtype=bool)
     padded[0, : len(logits)], visible[0, : len(logits)] = logits, True

@@ -1,4 +1,5 @@
-"""E1: with independent values and a null sink, a switched-off head is a sink, whatever the signs of the weights."""
+"""E1: with independent values and a null sink, a switched-off head is a sink, whatever the signs of the
+weights."""
 
 from __future__ import annotations
 
@@ -41,8 +42,8 @@ def slack(values: Mapping[str, object]) -> float:
 
 IDENTIFIED = Part(
     name="iff",
-    text="If v_s = 0, the content values are linearly independent as a family and the weights sum to one (signs free), "
-         "then o = 0 exactly when all weight is on the sink.",
+    text="If v_s = 0, the content values are linearly independent as a family and the weights sum to one "
+         "(signs free), then o = 0 exactly when all weight is on the sink.",
     variables={"v": "matrix", "v_s": "vector", "a": "vector", "a_s": "scalar"},
     definitions={"o": "a @ v + a_s * v_s"},
     hypotheses=(
@@ -70,30 +71,40 @@ def instead(name: str, formula: str) -> tuple[Hypothesis, ...]:
 
 CLAIM = Claim(
     id="E1", title="Independent values: switched off means sink", family="equivalence",
-    statement="If v_s = 0, {v_j}_{j≠s} is linearly independent as a family and Σa = 1 (signs free), then o = 0 iff a = e_s.",
+    statement="If v_s = 0, {v_j}_{j≠s} is linearly independent as a family and Σa = 1 (signs free), then o "
+              "= 0 iff a = e_s.",
     parts=(IDENTIFIED,),
     variants=(
         IDENTIFIED.vary("any sink value", "drop hypothesis", "E1 for any value of the sink",
                         head([[1]], [-1], [HALF], HALF), drop=("null sink",)),
-        IDENTIFIED.vary("weights of any sum", "drop hypothesis", "E1 without Σa = 1, as for sigmoid attention",
+        IDENTIFIED.vary("weights of any sum", "drop hypothesis",
+                        "E1 without Σa = 1, as for sigmoid attention",
                         head([[1]], [0], [0], 0), drop=("sum one",)),
-        IDENTIFIED.vary("independent set", "trap", "E1 with the set of values independent, repetitions allowed",
+        IDENTIFIED.vary("independent set", "trap",
+                        "E1 with the set of values independent, repetitions allowed",
                         head([[1], [1]], [0], [1, -1], 1),
                         hypotheses=instead("independent set", "rank(distinct) == len(distinct)"),
                         definitions={**IDENTIFIED.definitions, "distinct": DISTINCT}),
-        IDENTIFIED.vary("pairwise independent", "drop hypothesis", "E1 with values that are independent in pairs only",
+        IDENTIFIED.vary("pairwise independent", "drop hypothesis",
+                        "E1 with values that are independent in pairs only",
                         head([[1, 0], [0, 1], [1, 1]], [0, 0], [1, 1, -1], 0),
-                        hypotheses=instead("pairs", "all(rank([v[j], v[k]]) == 2 for j in range(len(v)) for k in range(j))")),
-        IDENTIFIED.vary("affinely independent", "drop hypothesis", "E1 with affine in place of linear independence",
+                        hypotheses=instead("pairs",
+                                           "all(rank([v[j], v[k]]) == 2 for j in range(len(v)) for k in "
+                                           "range(j))")),
+        IDENTIFIED.vary("affinely independent", "drop hypothesis",
+                        "E1 with affine in place of linear independence",
                         head([[0]], [0], [1], 0),
-                        hypotheses=instead("affine", "rank([v[j] - v[0] for j in range(1, len(v))]) == len(v) - 1")),
-        IDENTIFIED.vary("half-space, signs free", "drop hypothesis", "E1 with a half-space in place of independence, signs free",
+                        hypotheses=instead("affine",
+                                           "rank([v[j] - v[0] for j in range(1, len(v))]) == len(v) - 1")),
+        IDENTIFIED.vary("half-space, signs free", "drop hypothesis",
+                        "E1 with a half-space in place of independence, signs free",
                         head([[1], [1]], [0], [1, -1], 1, hull={"normal": [1]}),
                         hypotheses=instead("half-space", "separable(v, 'hull')")),
-        IDENTIFIED.vary("off means self", "swap sink and diagonal", "o = 0 exactly when all weight is on the first token",
+        IDENTIFIED.vary("off means self", "swap sink and diagonal",
+                        "o = 0 exactly when all weight is on the first token",
                         head([[1]], [0], [1], 0),
                         conclusions=("iff(all(entry == 0 for entry in o), a[0] == 1 and a_s == 0)",)),
     ),
-    scope_notes=("V = W_VO has rank at most the head dimension, so more than d_h content values cannot be independent; "
-                 "for real heads E2 and E3 are what applies.",),
+    scope_notes=("V = W_VO has rank at most the head dimension, so more than d_h content values cannot be "
+                 "independent; for real heads E2 and E3 are what applies.",),
 )

@@ -42,14 +42,14 @@ ATTENTION = (
     Hypothesis("sum one", "the attention sums to one", "a_s + sum(a) == 1",
                at([[1]], [0], [0], 0, [1], hull=ABOVE)),
 )
-# An existential statement is evaluated through its witness, which is a variable here: w, the weights of the point p
-# of the hull nearest to zero.  If any attention that is no sink is off, then w on the content keys is; if any u has
-# all products positive, then u = p has.
+# An existential statement is evaluated through its witness, which is a variable here: w, the weights of the
+# point p of the hull nearest to zero.  If any attention that is no sink is off, then w on the content keys
+# is; if any u has all products positive, then u = p has.
 EQUIVALENT = Part(
     name="both equivalences",
-    text="v_s = 0. 'On the simplex o = 0 forces a = e_s' holds iff 0 is outside conv{v_j}: outside, o = 0 exactly for "
-         "a = e_s; inside, the weights w of the hull's nearest point p = Σ w_j v_j switch the head off without the "
-         "sink. And 0 is outside iff some u has ⟨u,v_j⟩ > 0 for all j≠s: u = p.",
+    text="v_s = 0. 'On the simplex o = 0 forces a = e_s' holds iff 0 is outside conv{v_j}: outside, o = 0 "
+         "exactly for a = e_s; inside, the weights w of the hull's nearest point p = Σ w_j v_j switch the "
+         "head off without the sink. And 0 is outside iff some u has ⟨u,v_j⟩ > 0 for all j≠s: u = p.",
     variables={"v": "matrix", "v_s": "vector", "a": "vector", "a_s": "scalar", "w": "vector"},
     definitions={"o": "a @ v + a_s * v_s", "p": "w @ v", "outside": "separable(v, 'hull')"},
     hypotheses=(
@@ -86,7 +86,8 @@ SWITCH = Part(
 
 def instead(dropped: str, name: str, text: str, formula: str) -> tuple[Hypothesis, ...]:
     """SWITCH's hypotheses with another one in place of `dropped`."""
-    return tuple(Hypothesis(name, text, formula) if item.name == dropped else item for item in SWITCH.hypotheses)
+    return tuple(Hypothesis(name, text, formula) if item.name == dropped else item
+                 for item in SWITCH.hypotheses)
 
 
 def with_normal(a: list, u: list, **more: object) -> Instance:
@@ -95,8 +96,8 @@ def with_normal(a: list, u: list, **more: object) -> Instance:
 
 CLAIM = Claim(
     id="E2", title="Null sink and half-space: switched off means sink", family="equivalence",
-    statement="With v_s = 0: (o = 0 implies a = e_s on the simplex) iff 0 is not in conv{v_j, j≠s}, iff some u has "
-              "⟨u,v_j⟩ > 0 for all j≠s.",
+    statement="With v_s = 0: (o = 0 implies a = e_s on the simplex) iff 0 is not in conv{v_j, j≠s}, iff "
+              "some u has ⟨u,v_j⟩ > 0 for all j≠s.",
     parts=(EQUIVALENT,),
     variants=(
         SWITCH.vary("hull contains zero", "trap", "E2 with zero in the hull of the content values",
@@ -109,7 +110,8 @@ CLAIM = Claim(
                     with_normal([1], [1]), variables={**SWITCH.variables, "u": "vector"},
                     hypotheses=instead("half-space", "closed half-space", "u ≠ 0 and ⟨u,v_j⟩ >= 0",
                                        "dot(u, u) > 0 and all(dot(u, row) >= 0 for row in v)")),
-        SWITCH.vary("affine half-space", "drop hypothesis", "E2 with ⟨u,v_j⟩ > c for some u ≠ 0 and c of any sign",
+        SWITCH.vary("affine half-space", "drop hypothesis",
+                    "E2 with ⟨u,v_j⟩ > c for some u ≠ 0 and c of any sign",
                     with_normal([1], [1], c=-1), variables={**SWITCH.variables, "u": "vector", "c": "scalar"},
                     hypotheses=instead("half-space", "affine half-space", "u ≠ 0 and ⟨u,v_j⟩ > c",
                                        "dot(u, u) > 0 and all(dot(u, row) > c for row in v)")),
@@ -119,7 +121,8 @@ CLAIM = Claim(
                     head([[1]], [1], [0], 1, hull=ABOVE),
                     hypotheses=instead("null sink", "sink inside", "v_s is in the half-space of v_1",
                                        "separable([v_s, v[0]], 'hull')")),
-        SWITCH.vary("off means self", "swap sink and diagonal", "o = 0 exactly when all mass is on the first token",
+        SWITCH.vary("off means self", "swap sink and diagonal",
+                    "o = 0 exactly when all mass is on the first token",
                     head([[1]], [0], [1], 0, hull=ABOVE),
                     conclusions=("iff(all(entry == 0 for entry in o), a[0] == 1 and a_s == 0)",)),
         SWITCH.vary("centroid as normal", "centroid for min-norm point",

@@ -38,7 +38,8 @@ def hypothesis(name: str, counterexample: Instance | None) -> Hypothesis:
 
 
 def quantities(choose: Choose, shape: Shape) -> dict[str, object]:
-    """A head with every number of E3: unit normal, best margin, sizes, ω = ‖o‖ and δ = 1 − a_s or a little above."""
+    """A head with every number of E3: unit normal, best margin, sizes, ω = ‖o‖ and δ = 1 − a_s or a little
+    above."""
     rows, normal = half_space(choose, shape)
     u = unit(choose, shape.dim)
     rows = [reflected(row, normal, u) for row in rows]
@@ -131,11 +132,13 @@ OFF = replace(OFF, instances=family(builder(("v", "v_s", "a", "a_s", "B", "eta",
 
 CLAIM = Claim(
     id="E3", title="Nearly off and nearly a sink, both ways", family="equivalence",
-    statement="‖u‖ = 1, ⟨u,v_j⟩ >= γ > 0 and ‖v_j‖ <= B for j≠s, ‖v_s‖ <= η: γ(1−a_s) − η·a_s <= ‖o‖ <= B(1−a_s) + η·a_s. "
-              "Hence ‖o‖ <= ω gives 1−a_s <= (ω+η)/(γ+η), and a (1−δ)-sink has ‖o‖ <= η + δ·max(B−η, 0).",
+    statement="‖u‖ = 1, ⟨u,v_j⟩ >= γ > 0 and ‖v_j‖ <= B for j≠s, ‖v_s‖ <= η: γ(1−a_s) − η·a_s <= ‖o‖ <= "
+              "B(1−a_s) + η·a_s. Hence ‖o‖ <= ω gives 1−a_s <= (ω+η)/(γ+η), and a (1−δ)-sink has ‖o‖ <= η + "
+              "δ·max(B−η, 0).",
     parts=(LOWER, UPPER, SINK, OFF),
     variants=(
-        OFF.vary("without the maximum", "constant moved", "‖o‖ <= η + δ(B−η), which can fall below η when B < η",
+        OFF.vary("without the maximum", "constant moved",
+                 "‖o‖ <= η + δ(B−η), which can fall below η when B < η",
                  at([[0]], [1], [0], 1, B=0, eta=1, delta=1),
                  conclusions=("sqrt(dot(o, o)) <= eta + delta * (B - eta)",)),
         LOWER.vary("sink ignored below", "drop hypothesis", "γ(1−a_s) <= ‖o‖ whatever the sink's value",
@@ -154,8 +157,10 @@ CLAIM = Claim(
                    conclusions=("gamma * (1 - a_s) - eta * a_s <= dot(o, o)",)),
         LOWER.vary("size for margin", "wrong matrix", "B(1−a_s) − η·a_s <= ‖o‖ with B the largest size",
                    at([[1], [2]], [0], [1, 0], 0, u=[1], gamma=1, eta=0),
-                   conclusions=("max([dot(u, row) for row in v]) * (1 - a_s) - eta * a_s <= sqrt(dot(o, o))",)),
-        UPPER.vary("flipped", "flip inequality", "‖o‖ >= B(1−a_s) + η·a_s", at([[1]], [0], [1], 0, B=2, eta=0),
+                   conclusions=("max([dot(u, row) for row in v]) * (1 - a_s) - eta * a_s <= sqrt(dot(o, "
+                                "o))",)),
+        UPPER.vary("flipped", "flip inequality", "‖o‖ >= B(1−a_s) + η·a_s",
+                   at([[1]], [0], [1], 0, B=2, eta=0),
                    conclusions=("sqrt(dot(o, o)) >= B * (1 - a_s) + eta * a_s",)),
     ),
 )

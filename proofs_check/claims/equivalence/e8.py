@@ -1,4 +1,5 @@
-"""E8: softmax with finite logits never quite switches a head off, and being nearly off costs mean logit margin."""
+"""E8: softmax with finite logits never quite switches a head off, and being nearly off costs mean logit
+margin."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ import numpy as np
 
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
 from proofs_check.claims.equivalence.building import (
-    Choose, Shape, add, combine, dot, family, half_space, positive, root_above, searched, softmax_row, unit, zeros)
+    Choose, Shape, add, combine, dot, family, half_space, positive, root_above, searched, softmax_row, unit,
+    zeros)
 from proofs_check.claims.equivalence.e3 import reflected
 from proofs_check.engines.derivations import symbolic_part
 from theory.switch_margins import least_margin_is_sharp
@@ -29,7 +31,8 @@ def build_never(choose: Choose, shape: Shape) -> Instance:
     """Positive weights, some of them tiny."""
     v, normal = half_space(choose, shape)
     weights = [weight * F(2) ** choose(-20, 0) for weight in positive(choose, shape.tokens)]
-    return never(v, zeros(shape.dim), weights, 1 - sum(weights) if sum(weights) < 1 else F(0), hull={"normal": normal})
+    return never(v, zeros(shape.dim), weights, 1 - sum(weights) if sum(weights) < 1 else F(0),
+                 hull={"normal": normal})
 
 
 def with_sink(instance: Instance) -> Instance:
@@ -48,8 +51,8 @@ def never_slack(values: Mapping[str, object]) -> float:
 
 NEVER = Part(
     name="never zero",
-    text="Under E2's hypotheses with at least one content key, positive weights of sum one (softmax of finite logits) "
-         "have o ≠ 0.",
+    text="Under E2's hypotheses with at least one content key, positive weights of sum one (softmax of "
+         "finite logits) have o ≠ 0.",
     variables={"v": "matrix", "v_s": "vector", "a": "vector", "a_s": "scalar"},
     definitions={"o": "a @ v + a_s * v_s"},
     hypotheses=(
@@ -69,9 +72,10 @@ NEVER = Part(
     strategy=searched(lambda choose, shape: with_sink(build_never(choose, shape))), numeric=never_slack,
 )
 
-# Finite logits enter through q_j = e^(ℓ_j − ℓ_s), any positive numbers: a_s = 1/(1 + Σq), a_j = q_j·a_s, and the margins
-# are m_j = −log q_j.  `running` are the products q_1, q_1q_2, ...: the last is e^(−Σm_j), so that the mean margin is
-# compared without a logarithm: mean >= log(n(1−δ)/δ) says that it is at most (δ/(n(1−δ)))^n.
+# Finite logits enter through q_j = e^(ℓ_j − ℓ_s), any positive numbers: a_s = 1/(1 + Σq), a_j = q_j·a_s, and
+# the margins are m_j = −log q_j.  `running` are the products q_1, q_1q_2, ...: the last is e^(−Σm_j), so that
+# the mean margin is compared without a logarithm: mean >= log(n(1−δ)/δ) says that it is at most
+# (δ/(n(1−δ)))^n.
 RUNNING = Hypothesis(
     "running products", "running_k = q_1···q_k",
     "running[0] == q[0] and all(running[k] == running[k - 1] * q[k] for k in range(1, len(q)))")
@@ -124,13 +128,16 @@ NAMES = {"v": "matrix", "v_s": "vector", "q": "vector", "running": "vector", "u"
          "eta": "scalar", "omega": "scalar"}
 
 
-def at(v: list, v_s: list, q: list, gamma: object, eta: object, omega: object, u: list | None = None) -> Instance:
-    return Instance({"v": v, "v_s": v_s, "q": q, "running": products(q), "u": u or [1], "gamma": gamma, "eta": eta,
+def at(v: list, v_s: list, q: list, gamma: object, eta: object, omega: object,
+       u: list | None = None) -> Instance:
+    return Instance({"v": v, "v_s": v_s, "q": q, "running": products(q), "u": u or [1], "gamma": gamma,
+                     "eta": eta,
                      "omega": omega})
 
 
 def build(choose: Choose, shape: Shape) -> Instance:
-    """A head of E3 with so little content mass that ω < γ; equal margins along u now and then, where equality holds."""
+    """A head of E3 with so little content mass that ω < γ; equal margins along u now and then, where
+    equality holds."""
     rows, normal = half_space(choose, shape)
     u = unit(choose, shape.dim)
     equal = choose(0, 2) == 0
@@ -150,15 +157,17 @@ def switch_slack(values: Mapping[str, object]) -> float:
     row = softmax_row(np.append(np.log(q), 0.0))
     off = float(np.linalg.norm(row[:-1] @ values["v"] + row[-1] * values["v_s"]))
     delta = (off + values["eta"]) / (values["gamma"] + values["eta"])
-    return float(min(found.mean() - np.log(len(q) * (1 - delta) / delta), found.min() - np.log((1 - delta) / delta)))
+    return float(min(found.mean() - np.log(len(q) * (1 - delta) / delta),
+                     found.min() - np.log((1 - delta) / delta)))
 
 
 SWITCH = Part(
     name="mean and minimum margin",
-    text="Under E3 with δ = (ω+η)/(γ+η) < 1, an ω-switch has mean margin at least log(n(1−δ)/δ), and every margin is "
-         "at least log((1−δ)/δ).",
+    text="Under E3 with δ = (ω+η)/(γ+η) < 1, an ω-switch has mean margin at least log(n(1−δ)/δ), and every "
+         "margin is at least log((1−δ)/δ).",
     variables=NAMES,
-    definitions={**ROW, "o": "[entry * a_s for entry in q] @ v + a_s * v_s", "delta": "(omega + eta) / (gamma + eta)"},
+    definitions={**ROW, "o": "[entry * a_s for entry in q] @ v + a_s * v_s",
+                 "delta": "(omega + eta) / (gamma + eta)"},
     hypotheses=(
         # One content key with as much mass as the sink, where the bound is a third.
         Hypothesis("unit normal", "‖u‖ = 1", "dot(u, u) == 1", at([[1]], [0], [1], 2, 0, F(1, 2), u=[2])),
@@ -184,19 +193,21 @@ SWITCH = Part(
 
 SHARP = symbolic_part(
     least_margin_is_sharp, "no log n for the minimum",
-    "For every n >= 2, 0 < δ < 1 and 0 < τ < 1 there is a head (v_j = 1, v_s = 0, γ = 1, η = 0) with content mass, so "
-    "‖o‖, exactly δ and e^(−m_1) = (1−τ)·δ/(1−δ): the bound on the least margin cannot be improved.",
+    "For every n >= 2, 0 < δ < 1 and 0 < τ < 1 there is a head (v_j = 1, v_s = 0, γ = 1, η = 0) with "
+    "content mass, so ‖o‖, exactly δ and e^(−m_1) = (1−τ)·δ/(1−δ): the bound on the least margin cannot be "
+    "improved.",
     satisfiable=Instance({"n": 3, "delta": F(1, 2), "tau": F(1, 10)}))
 
 
-def bound(name: str, operator: str, text: str, conclusion: str, instance: Instance, **changes: object) -> object:
+def bound(name: str, operator: str, text: str, conclusion: str, instance: Instance,
+          **changes: object) -> object:
     return SWITCH.vary(name, operator, text, instance, conclusions=(conclusion,), **changes)
 
 
 CLAIM = Claim(
     id="E8", title="Softmax never quite switches", family="equivalence",
-    statement="E2's hypotheses, n>=1 content keys, finite W: o ≠ 0. Under E3 with 0 < δ = (ω+η)/(γ+η) < 1, an ω-switch "
-              "has mean margin >= log(n(1−δ)/δ); the minimum margin obeys only log((1−δ)/δ).",
+    statement="E2's hypotheses, n>=1 content keys, finite W: o ≠ 0. Under E3 with 0 < δ = (ω+η)/(γ+η) < 1, "
+              "an ω-switch has mean margin >= log(n(1−δ)/δ); the minimum margin obeys only log((1−δ)/δ).",
     parts=(NEVER, JENSEN, SWITCH, SHARP),
     variants=(
         bound("least margin with log n", "trap", "every margin is at least log(n(1−δ)/δ)",
@@ -207,18 +218,22 @@ CLAIM = Claim(
               at([[1], [1]], [0], [F(1, 2), F(1, 2)], 1, 0, F(1, 2))),
         bound("strictly more", "strict for non-strict", "the mean margin exceeds log(n(1−δ)/δ)",
               MEAN_BOUND.replace("<=", "<"), at([[1]], [0], [F(1, 2)], 1, 0, F(1, 3))),
-        bound("sink ignored", "drop hypothesis", "the bound with δ = ω/γ whatever the sink's value", MEAN_BOUND,
+        bound("sink ignored", "drop hypothesis", "the bound with δ = ω/γ whatever the sink's value",
+              MEAN_BOUND,
               at([[1]], [F(-1, 2)], [F(1, 2)], 1, F(1, 2), 0),
               definitions={**SWITCH.definitions, "delta": "omega / gamma"}),
         bound("n+1 for n", "T for T-1", "the mean over content keys with n+1 in place of n",
-              "running[n - 1] <= (delta / ((n + 1) * (1 - delta)))**n", at([[1]], [0], [F(1, 2)], 1, 0, F(1, 3))),
+              "running[n - 1] <= (delta / ((n + 1) * (1 - delta)))**n",
+              at([[1]], [0], [F(1, 2)], 1, 0, F(1, 3))),
         NEVER.vary("zero in the hull", "drop hypothesis", "finite logits are never off, whatever the values",
                    never([[1], [-1]], [0], [QUARTER, QUARTER], F(1, 2)), drop=("half-space",)),
-        NEVER.vary("any sink value", "drop hypothesis", "finite logits are never off, whatever the sink's value",
+        NEVER.vary("any sink value", "drop hypothesis",
+                   "finite logits are never off, whatever the sink's value",
                    never([[1]], [-1], [F(1, 2)], F(1, 2), hull=ABOVE), drop=("null sink",)),
-        NEVER.vary("mostly sink", "constant moved", "a row of finite logits has more than half of its mass on the sink",
+        NEVER.vary("mostly sink", "constant moved",
+                   "a row of finite logits has more than half of its mass on the sink",
                    never([[1]], [0], [F(1, 2)], F(1, 2), hull=ABOVE), conclusions=("a_s > sum(a)",)),
     ),
-    scope_notes=("Finite logits enter as q_j = e^(ℓ_j−ℓ_s), any positive numbers; which W produces them does not "
-                 "matter.",),
+    scope_notes=("Finite logits enter as q_j = e^(ℓ_j−ℓ_s), any positive numbers; which W produces them "
+                 "does not matter.",),
 )

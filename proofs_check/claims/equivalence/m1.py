@@ -17,11 +17,12 @@ from theory.communication_rank import rank_one_head
 
 F = Fraction
 HALF = F(1, 2)
-# The norm maps x_i + o_i to its direction after C (C = I for RMSNorm, I − 11ᵀ/d for LayerNorm), so two outputs are equal
-# exactly when the two vectors C(x_i + o_i) are positive multiples of each other.
+# The norm maps x_i + o_i to its direction after C (C = I for RMSNorm, I − 11ᵀ/d for LayerNorm), so two
+# outputs are equal exactly when the two vectors C(x_i + o_i) are positive multiples of each other.
 
 def build_keep(choose: Choose, shape: Shape) -> Instance:
-    """Two inputs that share tokens i and s; T = 1 stands for a row that sees one other token, or itself as sink."""
+    """Two inputs that share tokens i and s; T = 1 stands for a row that sees one other token, or itself as
+    sink."""
     size = shape.tokens + 1
     i, s = choose(0, size - 1), choose(0, size - 1)
     x, x_new = matrix(choose, size, shape), matrix(choose, size, shape)
@@ -37,7 +38,8 @@ compiled_step = jax.jit(attention_step, static_argnames="norm")
 
 
 def step_row(x: np.ndarray, a: np.ndarray, V: np.ndarray, i: int, norm: str | None = None) -> np.ndarray:
-    """y_i, or x_i + o_i without a norm, by `numerics`: every row has the attention a, padding is seen by nobody."""
+    """y_i, or x_i + o_i without a norm, by `numerics`: every row has the attention a, padding is seen by
+    nobody."""
     rows, weights = np.zeros((ROWS_AT_MOST, x.shape[1])), np.zeros(ROWS_AT_MOST)
     rows[: len(x)], weights[: len(x)] = x, a
     return np.asarray(compiled_step(rows, np.tile(weights, (ROWS_AT_MOST, 1)), V, norm=norm))[i]
@@ -51,19 +53,23 @@ def keep_slack(values: Mapping[str, object]) -> float:
 
 KEEP = Part(
     name="a, one row",
-    text="A fixed, row i supported on {i, s}, x_s fixed: x_i + o_i, hence y_i = Norm(x_i + o_i), depends on x_i only.",
-    variables={"x": "matrix", "x_new": "matrix", "a": "vector", "V": "matrix", "i": "integer", "s": "integer"},
+    text="A fixed, row i supported on {i, s}, x_s fixed: x_i + o_i, hence y_i = Norm(x_i + o_i), depends on "
+         "x_i only.",
+    variables={"x": "matrix", "x_new": "matrix", "a": "vector", "V": "matrix", "i": "integer",
+               "s": "integer"},
     hypotheses=(
         Hypothesis("row on self and sink", "a_ij = 0 unless j is i or s",
                    "len(a) == len(x) and all(a[j] == 0 or j == i or j == s for j in range(len(a)))",
-                   Instance({"x": [[0], [0], [0]], "x_new": [[0], [1], [0]], "a": [0, 1, 0], "V": [[1]], "i": 0, "s": 2})),
+                   Instance({"x": [[0], [0], [0]], "x_new": [[0], [1], [0]], "a": [0, 1, 0], "V": [[1]],
+                             "i": 0, "s": 2})),
         Hypothesis("sink fixed", "x_s does not change", "x_new[s] == x[s]",
                    Instance({"x": [[0], [0]], "x_new": [[0], [1]], "a": [0, 1], "V": [[1]], "i": 0, "s": 1})),
         Hypothesis("own token fixed", "x_i does not change", "x_new[i] == x[i]",
                    Instance({"x": [[0], [0]], "x_new": [[1], [0]], "a": [0, 1], "V": [[1]], "i": 0, "s": 1})),
     ),
     conclusions=("x[i] + V @ (a @ x) == x_new[i] + V @ (a @ x_new)",),
-    satisfiable=Instance({"x": [[1], [2], [3]], "x_new": [[1], [5], [3]], "a": [HALF, 0, HALF], "V": [[1]], "i": 0, "s": 2}),
+    satisfiable=Instance({"x": [[1], [2], [3]], "x_new": [[1], [5], [3]], "a": [HALF, 0, HALF], "V": [[1]],
+                          "i": 0, "s": 2}),
     instances=family(build_keep), strategy=searched(build_keep), numeric=keep_slack,
 )
 
@@ -76,7 +82,8 @@ def build_map(choose: Choose, shape: Shape) -> Instance:
     """Two inputs with one sink that share some embeddings, at different places."""
     size, t = shape.tokens + 1, F(choose(0, 4), 4)
     s = choose(0, size - 1)
-    A = [add([t * entry for entry in axis(size, i)], axis(size, s), 1 - t) if i != s else simplex(choose, size)
+    A = [add([t * entry for entry in axis(size, i)], axis(size, s), 1 - t) if i != s
+         else simplex(choose, size)
          for i in range(size)]
     x = matrix(choose, size, shape)
     x_new = [x[choose(0, size - 1)] if choose(0, 1) else row for row in matrix(choose, size, shape)]
@@ -98,8 +105,9 @@ def map_slack(values: Mapping[str, object]) -> float:
 
 SAME_MAP = Part(
     name="a, one map",
-    text="Rows of sum one, content rows on {i, s} with equal a_ii = t (diagonal, sink, any mixture), the sink's embedding "
-         "fixed: equal embeddings give equal outputs, whatever the input and the place, so one per-token map does it all.",
+    text="Rows of sum one, content rows on {i, s} with equal a_ii = t (diagonal, sink, any mixture), the "
+         "sink's embedding fixed: equal embeddings give equal outputs, whatever the input and the place, so "
+         "one per-token map does it all.",
     variables={"x": "matrix", "x_new": "matrix", "A": "matrix", "V": "matrix", "s": "integer", "t": "scalar"},
     definitions={"step": "[x[i] + V @ (A[i] @ x) for i in range(len(x))]",
                  "step_new": "[x_new[i] + V @ (A[i] @ x_new) for i in range(len(x))]",
@@ -117,7 +125,8 @@ SAME_MAP = Part(
     ),
     conclusions=("all(implies(x[i] == x_new[k], step[i] == step_new[k]) for i in content for k in content)",
                  "all(implies(x[i] == x[k], step[i] == step[k]) for i in content for k in content)"),
-    satisfiable=tokens([[1], [2], [3]], [[2], [5], [3]], [[HALF, 0, HALF], [0, HALF, HALF], [0, 0, 1]], 2, HALF),
+    satisfiable=tokens([[1], [2], [3]], [[2], [5], [3]], [[HALF, 0, HALF], [0, HALF, HALF], [0, 0, 1]], 2,
+                       HALF),
     instances=family(build_map), strategy=searched(build_map), numeric=map_slack,
 )
 
@@ -125,13 +134,15 @@ SAME_MAP = Part(
 NORMS = Hypothesis("norm", "C = I (RMSNorm) or C = I − 11ᵀ/d (LayerNorm)",
                    "C == eye(len(C)) or C == eye(len(C)) - 1 / len(C)")
 TOKENS = Hypothesis("tokens", "i and j are tokens", "0 <= i and i < len(x) and 0 <= j and j < len(x)")
-# `directions[c]` are ways to move x_j, `heard[c]` what they do to C(x_i + o_i) per unit step; the step is 1 where that is
-# orthogonal to z = C(x_i + o_i), and otherwise the one that reflects z, so it changes the direction of z in either case.
+# `directions[c]` are ways to move x_j, `heard[c]` what they do to C(x_i + o_i) per unit step; the step is 1
+# where that is orthogonal to z = C(x_i + o_i), and otherwise the one that reflects z, so it changes the
+# direction of z in either case.
 RESPONSE = {
     "z": "C @ (x[i] + V @ (a @ x))",
     "heard": "[a[j] * (C @ (V @ direction)) for direction in directions]",
     "step": "[-2 * dot(move, z) / dot(move, move) if dot(move, z) != 0 else 1 for move in heard]",
-    "moved": "[[x[k] + step[c] * directions[c] if k == j else x[k] for k in range(len(x))] for c in range(len(directions))]",
+    "moved": "[[x[k] + step[c] * directions[c] if k == j else x[k] for k in range(len(x))] for c in "
+             "range(len(directions))]",
     "z_new": "[C @ (new[i] + V @ (a @ new)) for new in moved]",
 }
 CHANGED = "any(rank([z, new]) == 2 or dot(z, new) < 0 for new in z_new)"
@@ -161,7 +172,8 @@ def build_heard(choose: Choose, shape: Shape) -> Instance:
     x, a = matrix(choose, size, wide), simplex(choose, size)
     if a[j] == 0:
         a = positive(choose, size)
-    z = times(C, [[entry] for entry in add(x[i], combine(combine(a, x, dim), [list(c) for c in zip(*V)], dim))])
+    z = times(C,
+              [[entry] for entry in add(x[i], combine(combine(a, x, dim), [list(c) for c in zip(*V)], dim))])
     if not any(row[0] for row in z):  # the output must be defined: move x_i off the point where it is not
         x[i] = add(x[i], axis(dim, 0), 7)
     return heard(x, a, V, C, i, j)
@@ -179,7 +191,8 @@ def times(left: list, right: list) -> list:
     return [combine(row, right, len(right[0])) for row in left]
 
 
-def direction_gap(x: np.ndarray, new: np.ndarray, a: np.ndarray, V: np.ndarray, C: np.ndarray, i: int) -> float:
+def direction_gap(x: np.ndarray, new: np.ndarray, a: np.ndarray, V: np.ndarray, C: np.ndarray,
+                  i: int) -> float:
     """Distance between the two normalised outputs y_i, by `numerics`' step with its norm."""
     norm = "rms" if np.array_equal(C, np.eye(len(C))) else "layer"
     y, y_new = (step_row(rows, a, V, i, norm) for rows in (x, new))
@@ -197,18 +210,21 @@ def heard_slack(values: Mapping[str, object], directions: np.ndarray | None = No
             continue
         new = np.array(x)
         step = -2.0 * (move @ z) / (move @ move)
-        new[j] = x[j] + (step if abs(step) * np.linalg.norm(move) > 1e-6 * np.linalg.norm(z) else 1.0) * direction
+        new[j] = x[j] + (step if abs(step) * np.linalg.norm(move) > 1e-6 * np.linalg.norm(z)
+                         else 1.0) * direction
         gaps.append(direction_gap(x, new, a, V, C, int(i)))
     return max(gaps, default=0.0)
 
 
 NAMES = {"x": "matrix", "a": "vector", "V": "matrix", "C": "matrix", "i": "integer", "j": "integer"}
-DEFINED = Hypothesis("output defined", "C(x_i + o_i) ≠ 0", "any(entry != 0 for entry in z)", line([0, 0], [HALF, HALF], 1, 0, 1))
+DEFINED = Hypothesis("output defined", "C(x_i + o_i) ≠ 0", "any(entry != 0 for entry in z)",
+                     line([0, 0], [HALF, HALF], 1, 0, 1))
 OTHER = Hypothesis("another token", "j ≠ i (j = s is allowed: stronger than needed)", "i != j",
                    line([1, 1], [HALF, HALF], -2, 0, 0))
 HEARD = Part(
     name="b, fixed attention",
-    text="A fixed, a_ij ≠ 0 for some j ≠ i, and CV ≠ 0: an explicit change of x_j along a coordinate axis changes y_i.",
+    text="A fixed, a_ij ≠ 0 for some j ≠ i, and CV ≠ 0: an explicit change of x_j along a coordinate axis "
+         "changes y_i.",
     variables=NAMES, definitions=FIXED,
     hypotheses=(
         NORMS, TOKENS, DEFINED,
@@ -238,7 +254,8 @@ def build_softmax(choose: Choose, shape: Shape) -> Instance:
     values["a"] = positive(choose, len(values["x"]))
     x, i = values["x"], values["i"]
     columns = [list(column) for column in zip(*values["V"])]
-    z = times(values["C"], [[entry] for entry in add(x[i], combine(combine(values["a"], x, dim), columns, dim))])
+    z = times(values["C"],
+              [[entry] for entry in add(x[i], combine(combine(values["a"], x, dim), columns, dim))])
     if not any(row[0] for row in z):
         x[i] = add(x[i], axis(dim, 0), 7)
     W = matrix(choose, dim, wide) if choose(0, 4) else [[0] * dim for _ in range(dim)]
@@ -246,7 +263,8 @@ def build_softmax(choose: Choose, shape: Shape) -> Instance:
 
 
 def softmax_slack(values: Mapping[str, object]) -> float:
-    """As for fixed attention, along an orthonormal basis of the directions that leave the logit of key j alone."""
+    """As for fixed attention, along an orthonormal basis of the directions that leave the logit of key j
+    alone."""
     g = values["x"][int(values["i"])] @ values["W"]
     size = np.linalg.norm(g)
     free = np.eye(len(g)) - np.outer(g, g) / size**2 if size > 0 else np.eye(len(g))
@@ -256,8 +274,9 @@ def softmax_slack(values: Mapping[str, object]) -> float:
 PLANE = identity(2)
 FINITE = Part(
     name="c, softmax",
-    text="Finite softmax (all weights positive), another key j ≠ i visible, rank(CV) >= 2: an explicit change of x_j leaves "
-         "every logit of row i, so its attention, as it is, and changes y_i: y_i is no function of (x_i, x_s).",
+    text="Finite softmax (all weights positive), another key j ≠ i visible, rank(CV) >= 2: an explicit "
+         "change of x_j leaves every logit of row i, so its attention, as it is, and changes y_i: y_i is no "
+         "function of (x_i, x_s).",
     variables={**NAMES, "W": "matrix"}, definitions=SOFTMAX,
     hypotheses=(
         NORMS, TOKENS,
@@ -267,62 +286,80 @@ FINITE = Part(
                    heard([[1, 0], [1, 0]], [HALF, HALF], [[-2, 0], [0, -2]], PLANE, 0, 0, W=PLANE)),
         Hypothesis("row sees j", "a_ij > 0", "a[j] > 0",
                    heard([[1, 0], [0, 0]], [1, 0], PLANE, PLANE, 0, 1, W=PLANE)),
-        Hypothesis("rank two", "rank(CV) >= 2", "rank(C @ V) >= 2", line([1, 0], [HALF, HALF], 1, 0, 1, W=[[1]])),
+        Hypothesis("rank two", "rank(CV) >= 2", "rank(C @ V) >= 2",
+                   line([1, 0], [HALF, HALF], 1, 0, 1, W=[[1]])),
     ),
-    conclusions=("all(dot(x[i] @ W, new[k]) == dot(x[i] @ W, x[k]) for new in moved for k in range(len(x)))", CHANGED),
+    conclusions=("all(dot(x[i] @ W, new[k]) == dot(x[i] @ W, x[k]) for new in moved for k in range(len(x)))",
+                 CHANGED),
     satisfiable=heard([[1, 0], [0, 1]], [HALF, HALF], PLANE, PLANE, 0, 1, W=PLANE),
     instances=family(build_softmax), strategy=searched(build_softmax), numeric=softmax_slack,
 )
 
 RANK_ONE = symbolic_part(
     rank_one_head, "c, rank one is not enough",
-    "d = 1, RMSNorm, W = V = κ = 1, x_i = 1, x_s = 0: for every x_j = t the step before the norm is positive, so y_i = 1 "
-    "although another content key is visible. E = e^(ℓ_ii), q = e^t, of which only 1 − t <= 1/q is used.",
+    "d = 1, RMSNorm, W = V = κ = 1, x_i = 1, x_s = 0: for every x_j = t the step before the norm is "
+    "positive, so y_i = 1 although another content key is visible. E = e^(ℓ_ii), q = e^t, of which only 1 − "
+    "t <= 1/q is used.",
     satisfiable=Instance({"E": 2, "q": 1, "t": 0}),
     counterexamples={"exponential": Instance({"E": 1, "q": 1, "t": -9})})
 
 SPREAD = F(1, 3)
 CLAIM = Claim(
     id="M1", title="Attention as an MLP", family="equivalence",
-    statement="(a) A fixed, row i on {i,s}, x_s fixed: y_i depends on x_i only; with equal a_ii = t in all content rows it is "
-              "one per-token map. (b) A fixed, a_ij ≠ 0 for some j∉{i,s}, CV ≠ 0: some change of x_j changes y_i. (c) Finite "
-              "softmax, another content key visible, rank(CV) >= 2: y_i is not a function of (x_i,x_s).",
+    statement="(a) A fixed, row i on {i,s}, x_s fixed: y_i depends on x_i only; with equal a_ii = t in all "
+              "content rows it is one per-token map. (b) A fixed, a_ij ≠ 0 for some j∉{i,s}, CV ≠ 0: some "
+              "change of x_j changes y_i. (c) Finite softmax, another content key visible, rank(CV) >= 2: "
+              "y_i is not a function of (x_i,x_s).",
     parts=(KEEP, SAME_MAP, HEARD, FINITE, RANK_ONE),
     variants=(
-        KEEP.vary("permutation equivariance", "trap", "a permutation equivariant head (uniform A) is a per-token map",
-                  Instance({"x": [[0], [0], [0]], "x_new": [[0], [1], [0]], "A": [[SPREAD] * 3] * 3, "V": [[1]], "i": 0,
+        KEEP.vary("permutation equivariance", "trap",
+                  "a permutation equivariant head (uniform A) is a per-token map",
+                  Instance({"x": [[0], [0], [0]], "x_new": [[0], [1], [0]], "A": [[SPREAD] * 3] * 3,
+                            "V": [[1]], "i": 0,
                             "s": 2}),
-                  variables={**{name: kind for name, kind in KEEP.variables.items() if name != "a"}, "A": "matrix"},
+                  variables={**{name: kind for name, kind in KEEP.variables.items() if name != "a"},
+                             "A": "matrix"},
                   definitions={"a": "A[i]"},
                   hypotheses=(Hypothesis("equivariant", "PAPᵀ = A for every permutation P: A = αI + β11ᵀ",
-                                         "all(A[k][k] == A[0][0] and A[k][j] == A[0][1] for k in range(len(A)) "
+                                         "all(A[k][k] == A[0][0] and A[k][j] == A[0][1] for k in "
+                                         "range(len(A)) "
                                          "for j in range(len(A)) if j != k)"), *KEEP.hypotheses[1:])),
         KEEP.vary("sink free", "drop hypothesis", "(a) when the sink's embedding may change too",
                   Instance({"x": [[0], [0]], "x_new": [[0], [1]], "a": [0, 1], "V": [[1]], "i": 0, "s": 1}),
                   drop=("sink fixed",)),
-        KEEP.vary("row on another token", "wrong mask", "(a) with a row supported on {i, s} and the token after i",
-                  Instance({"x": [[0], [0], [0]], "x_new": [[0], [1], [0]], "a": [0, 1, 0], "V": [[1]], "i": 0, "s": 2}),
+        KEEP.vary("row on another token", "wrong mask",
+                  "(a) with a row supported on {i, s} and the token after i",
+                  Instance({"x": [[0], [0], [0]], "x_new": [[0], [1], [0]], "a": [0, 1, 0], "V": [[1]],
+                            "i": 0, "s": 2}),
                   hypotheses=(Hypothesis("row on self, next and sink", "a_ij = 0 unless j is i, i+1 or s",
-                                         "all(a[j] == 0 or j == i or j == i + 1 or j == s for j in range(len(a)))"),
+                                         "all(a[j] == 0 or j == i or j == i + 1 or j == s for j in "
+                                         "range(len(a)))"),
                               *KEEP.hypotheses[1:])),
         SAME_MAP.vary("any diagonal", "drop hypothesis", "one map although a_ii changes from row to row",
                       tokens([[1], [1], [0]], [[1], [1], [0]], [[1, 0, 0], [0, 0, 1], [0, 0, 1]], 2, 0),
                       drop=("equal diagonal",)),
         HEARD.vary("nonzero values under LayerNorm", "wrong matrix", "(b) with V ≠ 0 in place of CV ≠ 0",
-                   heard([[1, 0], [0, 0]], [HALF, HALF], [[1, 0], [1, 0]], [[HALF, -HALF], [-HALF, HALF]], 0, 1),
-                   hypotheses=tuple(Hypothesis("value map", "V ≠ 0", "any(entry != 0 for row in V for entry in row)")
-                                    if item.name == "value map heard" else item for item in HEARD.hypotheses)),
+                   heard([[1, 0], [0, 0]], [HALF, HALF], [[1, 0], [1, 0]], [[HALF, -HALF], [-HALF, HALF]], 0,
+                         1),
+                   hypotheses=tuple(Hypothesis("value map", "V ≠ 0",
+                                               "any(entry != 0 for row in V for entry in row)")
+                                    if item.name == "value map "
+                                                    "heard" else item for item in HEARD.hypotheses)),
         FINITE.vary("rank of V", "wrong matrix", "(c) with rank(V) >= 2 in place of rank(CV) >= 2",
-                    heard([[1, -1], [0, 0]], [HALF, HALF], PLANE, [[HALF, -HALF], [-HALF, HALF]], 0, 1, W=PLANE),
-                    hypotheses=tuple(Hypothesis("rank of V", "rank(V) >= 2", "rank(V) >= 2") if item.name == "rank two" else
+                    heard([[1, -1], [0, 0]], [HALF, HALF], PLANE, [[HALF, -HALF], [-HALF, HALF]], 0, 1,
+                          W=PLANE),
+                    hypotheses=tuple(Hypothesis("rank of V", "rank(V) >= 2", "rank(V) >= 2")
+                                     if item.name == "rank two" else
                                      item for item in FINITE.hypotheses)),
-        FINITE.vary("rank one", "T for T-1", "(c) with rank(CV) >= 1", line([1, 0], [HALF, HALF], 1, 0, 1, W=[[1]]),
-                    hypotheses=tuple(Hypothesis("rank one", "rank(CV) >= 1", "rank(C @ V) >= 1") if item.name == "rank two"
+        FINITE.vary("rank one", "T for T-1", "(c) with rank(CV) >= 1",
+                    line([1, 0], [HALF, HALF], 1, 0, 1, W=[[1]]),
+                    hypotheses=tuple(Hypothesis("rank one", "rank(CV) >= 1", "rank(C @ V) >= 1")
+                                     if item.name == "rank two"
                                      else item for item in FINITE.hypotheses)),
     ),
     required_formal="PROVED ON",
-    scope_notes=("(b) and (c) are shown by explicit changes of x_j, valid for every input at which the norm is defined; with "
-                 "RMSNorm's ε > 0 outputs are slightly off the sphere.",
-                 "Under RoPE part (c) needs W_ij in place of W; the directions that leave one logit alone stay the same in "
-                 "number."),
+    scope_notes=("(b) and (c) are shown by explicit changes of x_j, valid for every input at which the norm "
+                 "is defined; with RMSNorm's ε > 0 outputs are slightly off the sphere.",
+                 "Under RoPE part (c) needs W_ij in place of W; the directions that leave one logit alone "
+                 "stay the same in number."),
 )

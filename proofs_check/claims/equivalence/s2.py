@@ -1,4 +1,5 @@
-"""S2: what one token's change does to a head's output: ∂o_i/∂x_j in closed form, under RoPE too, and its norm."""
+"""S2: what one token's change does to a head's output: ∂o_i/∂x_j in closed form, under RoPE too, and its
+norm."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ import jax
 import numpy as np
 
 from numerics.jacobian import (
-    autodiff_jacobian, closed_form_jacobian, jacobian_norm_bound, rope_autodiff_jacobian, rope_closed_form_jacobian)
+    autodiff_jacobian, closed_form_jacobian, jacobian_norm_bound, rope_autodiff_jacobian,
+    rope_closed_form_jacobian)
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
 from proofs_check.claims.equivalence.building import (
     Choose, Shape, add, combine, dot, family, matrix, root_above, searched)
@@ -19,43 +21,52 @@ from theory.communication import explicit_jacobian, other_token, own_token, soft
 F = Fraction
 
 RULE = symbolic_part(
-    softmax_rule, "softmax rule", "∂a_k/∂ℓ_m = a_k(δ_km − a_m), for any number of keys: scaling e^(ℓ_m) by r changes a_k by "
-    "(r−1)·a_k(δ_km − a_m) up to (r−1)² times a bounded term.",
+    softmax_rule, "softmax rule", "∂a_k/∂ℓ_m = a_k(δ_km − a_m), for any number of keys: scaling e^(ℓ_m) by "
+                                  "r changes a_k by (r−1)·a_k(δ_km − a_m) up to (r−1)² times a bounded term.",
     satisfiable=Instance({"e_k": 1, "e_m": 1, "rest": 0, "r": 2}))
 OTHER = symbolic_part(
-    other_token, "other token", "j ≠ i, entry by entry for every T and d: ∂o_i/∂x_j = a_ij[V + κ(v_j−o_i)(W_ijᵀx_i)ᵀ]; W_ij "
-    "may depend on the pair, as under RoPE.",
+    other_token, "other token", "j ≠ i, entry by entry for every T and d: ∂o_i/∂x_j = a_ij[V + "
+                                "κ(v_j−o_i)(W_ijᵀx_i)ᵀ]; W_ij may depend on the pair, as under RoPE.",
     satisfiable=Instance({"e_j": 1, "rest": 1, "v_jc": 2, "rest_v": 1, "V_cb": 1, "kappa": 1, "g_b": 1}))
 OWN = symbolic_part(
-    own_token, "own token", "j = i, entry by entry for every T and d: to the formula above add κΣ_k a_ik v_k(W_ik x_k − "
-    "Σ_l a_il W_il x_l)ᵀ, with its sums over k gathered.",
-    satisfiable=Instance({"e_i": 1, "rest": 1, "v_ic": 2, "rest_v": 1, "s_ib": 1, "rest_s": 2, "rest_vs": 3, "V_cb": 1,
+    own_token, "own token", "j = i, entry by entry for every T and d: to the formula above add κΣ_k a_ik "
+                            "v_k(W_ik x_k − Σ_l a_il W_il x_l)ᵀ, with its sums over k gathered.",
+    satisfiable=Instance({"e_i": 1, "rest": 1, "v_ic": 2, "rest_v": 1, "s_ib": 1, "rest_s": 2, "rest_vs": 3,
+                          "V_cb": 1,
                           "kappa": 1, "g_b": 1}))
 EXPLICIT = symbolic_part(
-    lambda: explicit_jacobian(3, 2), "three tokens in the plane", "T = 3, d = 2, every entry for j = i and j ≠ i: sympy's "
-    "derivative of the softmax average is the closed form, with κVΣ_iWᵀ added for j = i.",
-    satisfiable=Instance({**{f"e_{k}": 1 for k in range(3)}, **{f"x_{k}{c}": k - c for k in range(3) for c in range(2)},
-                          **{f"{m}_{b}{c}": b + c for m in "WV" for b in range(2) for c in range(2)}, "kappa": 1}))
+    lambda: explicit_jacobian(3, 2), "three tokens in the plane", "T = 3, d = 2, every entry for j = i and "
+                                                                  "j ≠ i: sympy's derivative of the softmax "
+                                                                  "average is the closed form, with κVΣ_iWᵀ "
+                                                                  "added for j = i.",
+    satisfiable=Instance({**{f"e_{k}": 1 for k in range(3)},
+                          **{f"x_{k}{c}": k - c for k in range(3) for c in range(2)},
+                          **{f"{m}_{b}{c}": b + c for m in "WV" for b in range(2) for c in range(2)},
+                          "kappa": 1}))
 
 NAMES = {"x": "matrix", "V": "matrix", "e": "vector", "kappa": "scalar", "i": "integer", "j": "integer"}
 # e: unnormalised weights, any positive numbers; slopes[k][b] = ∂ℓ_ik/∂x_jb; Wk[k] = W_ik.
 SLOPES = {
-    "a": "[entry / sum(e) for entry in e]", "values": "x @ transpose(V)", "o": "a @ values", "pull": "x[i] @ Wk[j]",
+    "a": "[entry / sum(e) for entry in e]", "values": "x @ transpose(V)", "o": "a @ values",
+    "pull": "x[i] @ Wk[j]",
     "scored": "[Wk[k] @ x[k] for k in range(len(x))]",
-    "slopes": "[[kappa * ((pull[b] if k == j else 0) + (scored[k][b] if i == j else 0)) for b in range(len(pull))] "
-              "for k in range(len(x))]",
+    "slopes": "[[kappa * ((pull[b] if k == j else 0) + (scored[k][b] if i == j else 0)) for b in "
+              "range(len(pull))] for k in range(len(x))]",
     "quotient_rule": "[[a[j] * V[c][b] + sum(a[k] * slopes[k][b] * values[k][c] for k in range(len(x))) "
                      "- o[c] * sum(a[k] * slopes[k][b] for k in range(len(x))) for b in range(len(pull))] "
                      "for c in range(len(o))]",
     "direct": "a[j] * (V + kappa * outer(values[j] - o, pull))",
     "closed_form": "direct + added if i == j else direct",
 }
-PLAIN = {"Wk": "[W for row in x]", "Sigma": "sum(a[k] * outer(x[k], x[k]) for k in range(len(x))) - outer(a @ x, a @ x)",
+PLAIN = {"Wk": "[W for row in x]",
+         "Sigma": "sum(a[k] * outer(x[k], x[k]) for k in range(len(x))) - outer(a @ x, a @ x)",
          "added": "kappa * (V @ Sigma @ transpose(W))", **SLOPES}
 ROTARY = {"Wk": "[transpose(w_q) @ R[k] @ w_k for k in range(len(x))]",
-          "added": "kappa * sum(a[k] * outer(values[k], scored[k] - a @ scored) for k in range(len(x)))", **SLOPES}
+          "added": "kappa * sum(a[k] * outer(values[k], scored[k] - a @ scored) for k in range(len(x)))",
+          **SLOPES}
 # The identities hold wherever Σe ≠ 0; positive weights are what softmax gives.
-POSITIVE = Hypothesis("positive weights", "e_k = e^(ℓ_ik) > 0 for every key", "len(e) == len(x) and all(entry > 0 for entry in e)")
+POSITIVE = Hypothesis("positive weights", "e_k = e^(ℓ_ik) > 0 for every key",
+                      "len(e) == len(x) and all(entry > 0 for entry in e)")
 TOKENS = Hypothesis("tokens", "i and j are tokens", "0 <= i and i < len(x) and 0 <= j and j < len(x)")
 
 
@@ -109,15 +120,17 @@ def rope_slack(values: Mapping[str, object]) -> float:
     return -float(np.abs(derived - closed).max() / (1.0 + np.abs(closed).max()))
 
 
-def line(x: list, e: list, i: int, j: int, kappa: object = 1, W: object = 1, V: object = 1, **more: object) -> Instance:
+def line(x: list, e: list, i: int, j: int, kappa: object = 1, W: object = 1, V: object = 1,
+         **more: object) -> Instance:
     """An instance in dimension one."""
-    return Instance({"x": [[entry] for entry in x], "W": [[W]], "V": [[V]], "e": e, "kappa": kappa, "i": i, "j": j, **more})
+    return Instance({"x": [[entry] for entry in x], "W": [[W]], "V": [[V]], "e": e, "kappa": kappa, "i": i,
+                     "j": j, **more})
 
 
 MATRIX = Part(
     name="closed form",
-    text="For tokens, W, V, κ and positive weights, any i and j: the quotient rule gives the closed form, with κVΣ_iWᵀ added "
-         "for j = i.",
+    text="For tokens, W, V, κ and positive weights, any i and j: the quotient rule gives the closed form, "
+         "with κVΣ_iWᵀ added for j = i.",
     variables={**NAMES, "W": "matrix"}, definitions=PLAIN, hypotheses=(POSITIVE, TOKENS),
     conclusions=("quotient_rule == closed_form",),
     satisfiable=line([1, 2], [1, 1], 0, 1), instances=family(build), strategy=searched(build), numeric=slack,
@@ -183,13 +196,14 @@ def norm_slack(values: Mapping[str, object]) -> float:
 
 NORM = Part(
     name="norm",
-    text="For j ≠ i: ‖∂o_i/∂x_j‖ <= a_ij(‖V‖ + |κ|·‖v_j−o_i‖·‖W_ijᵀx_i‖) in spectral norm, for all upper bounds ν, h, g of "
-         "the three norms.",
+    text="For j ≠ i: ‖∂o_i/∂x_j‖ <= a_ij(‖V‖ + |κ|·‖v_j−o_i‖·‖W_ijᵀx_i‖) in spectral norm, for all upper "
+         "bounds ν, h, g of the three norms.",
     variables={**NAMES, "W": "matrix", "nu": "scalar", "h": "scalar", "g": "scalar"},
     definitions={**PLAIN, "beta": "a[j] * (nu + abs(kappa) * h * g)",
                  "spare": "beta**2 * eye(len(pull)) - transpose(closed_form) @ closed_form"},
     hypotheses=(
-        Hypothesis(POSITIVE.name, POSITIVE.text, POSITIVE.formula, line([1, 2], [2, -1], 0, 1, nu=1, h=2, g=1)),
+        Hypothesis(POSITIVE.name, POSITIVE.text, POSITIVE.formula,
+                   line([1, 2], [2, -1], 0, 1, nu=1, h=2, g=1)),
         TOKENS,
         Hypothesis("another token", "j ≠ i", "i != j", line([1, 5], [1, 1], 0, 0, nu=1, h=2, g=1)),
         Hypothesis("value map", "‖V‖ <= ν", "nu >= 0 and psd(nu**2 * eye(len(x[0])) - transpose(V) @ V)",
@@ -207,23 +221,29 @@ NORM = Part(
 
 CLAIM = Claim(
     id="S2", title="How tokens communicate through a head", family="equivalence",
-    statement="∂o_i/∂x_j = a_ij[V + κ(v_j−o_i)(Wᵀx_i)ᵀ] for j≠i, of norm <= a_ij(‖V‖+|κ|‖v_j−o_i‖‖Wᵀx_i‖); for j=i add "
-              "κVΣ_iWᵀ, Σ_i the attention-weighted token covariance. RoPE: W_ij in place of W, and for j=i the added term is "
-              "κΣ_k a_ik v_k(W_ik x_k − Σ_l a_il W_il x_l)ᵀ.",
+    statement="∂o_i/∂x_j = a_ij[V + κ(v_j−o_i)(Wᵀx_i)ᵀ] for j≠i, of norm <= a_ij(‖V‖+|κ|‖v_j−o_i‖‖Wᵀx_i‖); "
+              "for j=i add κVΣ_iWᵀ, Σ_i the attention-weighted token covariance. RoPE: W_ij in place of W, "
+              "and for j=i the added term is κΣ_k a_ik v_k(W_ik x_k − Σ_l a_il W_il x_l)ᵀ.",
     parts=(RULE, OTHER, OWN, EXPLICIT, MATRIX, ROPE, NORM),
     variants=(
         MATRIX.vary("untransposed", "transpose", "the pull is W x_i instead of Wᵀx_i",
-                    Instance({"x": [[1, 0], [0, 1]], "W": [[0, 1], [0, 0]], "V": [[1, 0], [0, 1]], "e": [1, 1], "kappa": 1,
+                    Instance({"x": [[1, 0], [0, 1]], "W": [[0, 1], [0, 0]], "V": [[1, 0], [0, 1]],
+                              "e": [1, 1], "kappa": 1,
                               "i": 0, "j": 1}),
-                    definitions={**PLAIN, "closed_form": "a[j] * (V + kappa * outer(values[j] - o, W @ x[i]))"}),
-        MATRIX.vary("output not subtracted", "wrong matrix", "v_j in place of v_j − o_i", line([1, 2], [1, 1], 0, 1),
+                    definitions={**PLAIN,
+                                 "closed_form": "a[j] * (V + kappa * outer(values[j] - o, W @ x[i]))"}),
+        MATRIX.vary("output not subtracted", "wrong matrix", "v_j in place of v_j − o_i",
+                    line([1, 2], [1, 1], 0, 1),
                     definitions={**PLAIN, "direct": "a[j] * (V + kappa * outer(values[j], pull))"}),
-        MATRIX.vary("no covariance", "drop hypothesis", "the formula for j ≠ i at j = i", line([1, 2], [1, 1], 0, 0),
+        MATRIX.vary("no covariance", "drop hypothesis", "the formula for j ≠ i at j = i",
+                    line([1, 2], [1, 1], 0, 0),
                     definitions={**PLAIN, "closed_form": "direct"}),
-        MATRIX.vary("second moment", "wrong matrix", "the second moment of the tokens in place of their covariance",
+        MATRIX.vary("second moment", "wrong matrix",
+                    "the second moment of the tokens in place of their covariance",
                     line([1, 2], [1, 1], 0, 0),
                     definitions={**PLAIN, "Sigma": "sum(a[k] * outer(x[k], x[k]) for k in range(len(x)))"}),
-        ROPE.vary("unrotated own term", "wrong matrix", "under RoPE, W_ii in place of W_ik in the term added for j = i",
+        ROPE.vary("unrotated own term", "wrong matrix",
+                  "under RoPE, W_ii in place of W_ik in the term added for j = i",
                   turned([[1, 0], [0, 1]], [STILL, QUARTER_TURN], 0, 0),
                   definitions={**ROTARY, "added": "kappa * sum(a[k] * outer(values[k], Wk[i] @ x[k] - "
                                                   "Wk[i] @ (a @ x)) for k in range(len(x)))"}),
@@ -232,7 +252,8 @@ CLAIM = Claim(
                   definitions={**NORM.definitions, "beta": "a[j] * (nu + kappa * h * g)"}),
         NORM.vary("value for distance", "wrong matrix", "the norm bound with ‖v_j‖ in place of ‖v_j − o_i‖",
                   line([2, 0], [1, 1], 0, 1, kappa=-1, nu=1, h=0, g=2),
-                  hypotheses=tuple(Hypothesis("distance", "‖v_j‖ <= h", "h >= 0 and dot(values[j], values[j]) <= h**2")
+                  hypotheses=tuple(Hypothesis("distance", "‖v_j‖ <= h",
+                                              "h >= 0 and dot(values[j], values[j]) <= h**2")
                                    if item.name == "distance" else item for item in NORM.hypotheses)),
         NORM.vary("own token too", "drop hypothesis", "the norm bound at j = i",
                   line([1, 5], [1, 1], 0, 0, nu=1, h=2, g=1), drop=("another token",)),
@@ -241,7 +262,7 @@ CLAIM = Claim(
                   definitions={**NORM.definitions, "beta": "99 * a[j] * (nu + abs(kappa) * h * g) / 100"}),
     ),
     required_formal="PROVED ON",
-    scope_notes=("The symbolic parts treat the weights e^(ℓ_ik) as independent positive numbers; that e^ℓ is its own "
-                 "derivative, and the chain rule, are used and not replayed.",
+    scope_notes=("The symbolic parts treat the weights e^(ℓ_ik) as independent positive numbers; that e^ℓ "
+                 "is its own derivative, and the chain rule, are used and not replayed.",
                  "Without query bias; a bias q on the queries adds W_Kᵀq to Wᵀx_i and changes nothing else."),
 )
