@@ -147,3 +147,39 @@ move=> zV; have span : in_span x z by exists a.
 have := hs z span; rewrite zV dot0l leNgt pmulr_rgt0 ?pos //.
 by rewrite exprn_gt0.
 Qed.
+
+(* The hypotheses of E1 can be met: one content key with value 1, any weights of sum 1. *)
+Lemma E1_satisfiable (F : fieldType) :
+  exists (v : bool -> 'rV[F]_1) (a : bool -> F),
+    [/\ v true = 0, independent [set~ true] v & \sum_j a j = 1].
+Proof.
+exists (fun t => if t then 0 else const_mx 1), (fun t => t%:R); split=> [//|c h i|].
+  rewrite !inE => it; move/rowP: h => /(_ 0); rewrite (big_pred1 false) => [|[]]; rewrite ?inE //.
+  by rewrite !mxE mulr1; case: i it.
+by rewrite big_bool /= addr0.
+Qed.
+
+(* The hypotheses of E2 and E8 can be met: one content key with value 1, weights 1/2 and 1/2. *)
+Lemma E8_satisfiable (R : realFieldType) :
+  exists (v : bool -> 'rV[R]_1) (a : bool -> R),
+    [/\ v true = 0, ~ hull [set~ true] v 0, forall j, 0 < a j & \sum_j a j = 1].
+Proof.
+exists (fun t => if t then 0 else const_mx 1), (fun=> 2%:R^-1); split=> // [|j|].
+- apply/half_space; exists (const_mx 1) => -[]; rewrite !inE // => _.
+  by rewrite /dot big_ord1 !mxE mulr1 ltr01.
+- by rewrite invr_gt0 ltr0Sn.
+- by rewrite big_bool /=; field.
+Qed.
+
+(* The hypotheses of E4 can be met: both keys 1, V = 1, sigma = dist = 1. *)
+Lemma E4_satisfiable (R : realFieldType) :
+  exists (x : bool -> 'rV[R]_1) (V : 'M[R]_1),
+    [/\ forall z, in_span x z -> 1 ^+ 2 * dot z z <= dot (z *m V) (z *m V),
+        forall z, hull [set: bool] x z -> 1 ^+ 2 <= dot z z & ~ hull [set: bool] x 0].
+Proof.
+exists (fun=> const_mx 1), 1%:M; split=> [z _|z|]; first by rewrite mulmx1 expr1n mul1r.
+  case=> a [_ a1 <-]; rewrite -scaler_suml a1 scale1r /dot big_ord1 !mxE expr1n mulr1.
+  exact: lexx.
+case=> a [_ a1]; rewrite -scaler_suml a1 scale1r => /rowP /(_ 0) /eqP.
+by rewrite !mxE oner_eq0.
+Qed.
