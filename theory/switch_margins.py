@@ -22,16 +22,3 @@ def least_margin_is_sharp() -> Derivation:
               Lemma("total/(1 + total) == delta", "identity"), Lemma("first == (1 - tau)*bound", "identity"))
     conclusions = tuple(lemma.formula for lemma in lemmas if lemma.formula != "1 + total > 0")
     return Derivation(parameters, definitions, {}, lemmas, conclusions)
-
-
-def one_content_key() -> Derivation:
-    """E7: with one content value signs do no harm.  v > 0 is a nonzero coordinate of it, up to the axis'
-    direction."""
-    parameters = (Parameter("v", minimum="0", open_min=True), Parameter("a"), Parameter("a_s"))
-    off, total = "a*v == 0", "a + a_s == 1"
-    lemmas = (Lemma("a == 0", "identity", multipliers={"off": "1/v"}),
-              Lemma("a_s == 1", "identity", multipliers={"off": "-1/v", "sum one": "1"}))
-    return Derivation(parameters, {}, {
-        "off": off,
-        "sum one": total
-    }, lemmas, tuple(item.formula for item in lemmas))
