@@ -1,7 +1,8 @@
 """Anderson acceleration of a fixed-point iteration z <- F(z): extrapolation from the last few steps.
 
-The proposal is sum_k a_k F(z_k) with weights summing to 1 that minimise ||sum_k a_k (F(z_k) - z_k)||. It is only a
-proposal: the caller keeps it if the residual there is no larger, so that convergence is never lost by it.
+The proposal is sum_k a_k F(z_k) with weights summing to 1 that minimise ||sum_k a_k (F(z_k) - z_k)||. It is
+only a proposal: the caller keeps it if the residual there is no larger, so that convergence is never lost by
+it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Our engine and cvxpy's solvers on the same instances in one run: time, certified gap, peak memory.
 
-A solver's own claim of accuracy is not compared: every answer's W and dual go through ``certified``, and a solver
-is run at tighter and tighter settings until the gap *proved* by its answer meets the target; the time shown is
-that of the run that met it (of the last one if none did). Each run has a process of its own, so that peak memory
-is its own; imports and the building of the instance are not timed, cvxpy's compilation is.
+A solver's own claim of accuracy is not compared: every answer's W and dual go through ``certified``, and a
+solver is run at tighter and tighter settings until the gap *proved* by its answer meets the target; the time
+shown is that of the run that met it (of the last one if none did). Each run has a process of its own, so that
+peak memory is its own; imports and the building of the instance are not timed, cvxpy's compilation is.
 """
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ class BenchCase:
 
 @dataclass(frozen=True)
 class BenchRow:
-    """One solver on one case: bounds proved by its answer, seconds, and the process's peak resident memory."""
+    """One solver on one case: bounds proved by its answer, seconds, and the process's peak resident
+    memory.
+    """
 
     case: BenchCase
     solver: str
@@ -74,7 +76,9 @@ def independent_unit_tokens(num_tokens: int, dim: int, seed: int) -> Float[np.nd
 
 
 def default_cases(profile: str = "quick") -> list[BenchCase]:
-    """The cases of ``sinkproof bench``: quick compares at T = d = 8..32, full adds what only our engine can do."""
+    """The cases of ``sinkproof bench``: quick compares at T = d = 8..32, full adds what only our engine
+    can do.
+    """
     cases = [BenchCase(8, 8, norm, 1e-4) for norm in ("nuclear", "frobenius", "spectral")]
     cases += [BenchCase(32, 32, "nuclear", 1e-4)]
     if profile == "full":
@@ -86,13 +90,16 @@ def default_cases(profile: str = "quick") -> list[BenchCase]:
 
 
 def bench(cases: Sequence[BenchCase], *, repeats: int = 1, threads: int = 1) -> list[BenchRow]:
-    """Every solver on every case, each in a fresh process, solvers interleaved; the fastest of ``repeats`` counts.
+    """Every solver on every case, each in a fresh process, solvers interleaved; the fastest of ``repeats``
+    counts.
 
-    ``threads`` caps the linear algebra of every solver alike: on a busy machine two threads that wait for each
-    other are ten times slower than one.
+    ``threads`` caps the linear algebra of every solver alike: on a busy machine two threads that wait for
+    each other are ten times slower than one.
     """
     if repeats < 1 or len(cases) == 0:
-        raise ValueError(f"Expected cases and at least one repeat, got {len(cases)} and {repeats}; raise both to 1.")
+        raise ValueError(
+            f"Expected cases and at least one repeat, got {len(cases)} and {repeats}; raise both to 1."
+        )
     context = multiprocessing.get_context("spawn")
     before = {name: os.environ.get(name) for name in _THREAD_VARIABLES}
     os.environ.update(dict.fromkeys(_THREAD_VARIABLES, str(threads)))  # read by the children when they start
@@ -107,7 +114,9 @@ def bench(cases: Sequence[BenchCase], *, repeats: int = 1, threads: int = 1) -> 
     return rows
 
 
-def _run(cases: Sequence[BenchCase], repeats: int, context: multiprocessing.context.SpawnContext) -> list[BenchRow]:
+def _run(
+    cases: Sequence[BenchCase], repeats: int, context: multiprocessing.context.SpawnContext
+) -> list[BenchRow]:
     rows = []
     for case in cases:
         best: dict[str, BenchRow] = {}
@@ -149,7 +158,9 @@ def measure(case: BenchCase, solver: str) -> BenchRow:
 
 
 def ratio(rows: Sequence[BenchRow], case: BenchCase) -> float:
-    """Seconds of the fastest other solver that met the case's gap over ours; nan if we or all others missed it."""
+    """Seconds of the fastest other solver that met the case's gap over ours; nan if we or all others
+    missed it.
+    """
     own = [row for row in rows if row.case == case and row.solver == "sinkproof" and row.met]
     others = [row for row in rows if row.case == case and row.solver != "sinkproof" and row.met]
     if not own or not others:

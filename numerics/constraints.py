@@ -6,8 +6,8 @@ A *row* of a constraint set asks one query for one favoured key over a set of co
     mass form:    log sum_b exp(-<W, x_i (x_a - x_b)^T>) <= -L,       L = log(mass / (1 - mass)),
 
 the second being softmax mass >= ``mass`` on the favoured key among itself and its competitors. Every set of
-pair constraints is a set of such rows, because a query may own several. Logits are l_ij = x_i^T W x_j (scale 1).
-theory.md section 0, C1-C3, G2.
+pair constraints is a set of such rows, because a query may own several. Logits are l_ij = x_i^T W x_j (scale
+1). theory.md section 0, C1-C3, G2.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ __all__ = [
 class Constraints:
     """Rows (query, favoured key, competitors), all in margin form or all in mass form.
 
-    Raises ValueError for arrays that do not fit each other, a favoured key that is its own competitor, a margin
-    that is not positive, a mass outside (0, 1), or neither/both of ``margin`` and ``mass``. A row without
-    competitors asks for nothing and is dropped.
+    Raises ValueError for arrays that do not fit each other, a favoured key that is its own competitor, a
+    margin that is not positive, a mass outside (0, 1), or neither/both of ``margin`` and ``mass``. A row
+    without competitors asks for nothing and is dropped.
     """
 
     queries: Float[np.ndarray, "query dim"]
@@ -46,7 +46,9 @@ class Constraints:
 
     def __post_init__(self) -> None:
         if (self.margin is None) == (self.mass is None):
-            raise ValueError("Expected either margins or masses, got both or neither; pass exactly one of them.")
+            raise ValueError(
+                "Expected either margins or masses, got both or neither; pass exactly one of them."
+            )
         put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
         put("queries", require_tokens(self.queries, "queries"))
         put("keys", require_tokens(self.keys, "keys"))
@@ -59,18 +61,23 @@ class Constraints:
         mask = np.asarray(self.competitors, dtype=bool)
         if not (rows.ndim == 1 and keys.shape == rows.shape and mask.shape == (len(rows), len(self.keys))):
             raise ValueError(
-                f"Expected favoured keys (rows,) and competitors (rows, keys) for {len(rows)} rows, got shapes"
-                f" {keys.shape} and {mask.shape}; give each row one favoured key and a mask over the keys."
+                f"Expected favoured keys (rows,) and competitors (rows, keys) for {len(rows)} rows, got"
+                f" shapes {keys.shape} and {mask.shape}; give each row one favoured key and a mask over the keys."
             )
         if rows.size and not (
-            0 <= rows.min() and rows.max() < len(self.queries) and 0 <= keys.min() and keys.max() < len(self.keys)
+            0 <= rows.min()
+            and rows.max() < len(self.queries)
+            and 0 <= keys.min()
+            and keys.max() < len(self.keys)
         ):
-            raise ValueError("Expected row indices inside queries and keys, got one outside; check the indices.")
+            raise ValueError(
+                "Expected row indices inside queries and keys, got one outside; check the indices."
+            )
         own = mask[np.arange(len(rows)), keys]
         if own.any():
             raise ValueError(
-                f"Expected competitors other than the favoured key, got key {int(keys[own.argmax()])} competing with"
-                " itself; clear it from the mask."
+                f"Expected competitors other than the favoured key, got key {int(keys[own.argmax()])}"
+                " competing with itself; clear it from the mask."
             )
         keep = mask.any(axis=1)
         levels = self._levels(len(rows))
@@ -83,10 +90,14 @@ class Constraints:
         is_margin = self.mass is None
         given = np.asarray(self.margin if is_margin else self.mass, dtype=np.float64)
         if given.shape not in ((), (1,), (num_rows,)):
-            raise ValueError(f"Expected one level per row ({num_rows}), got shape {given.shape}; pass one or all.")
+            raise ValueError(
+                f"Expected one level per row ({num_rows}), got shape {given.shape}; pass one or all."
+            )
         levels = np.broadcast_to(given, (num_rows,)).copy()
         if is_margin and not (np.isfinite(levels) & (levels > 0.0)).all():
-            raise ValueError(f"Expected finite margins > 0, got {float(levels.min())}; a margin is a strict preference.")
+            raise ValueError(
+                f"Expected finite margins > 0, got {float(levels.min())}; a margin is a strict preference."
+            )
         if not is_margin and not ((levels > 0.0) & (levels < 1.0)).all():
             raise ValueError(f"Expected masses between 0 and 1, got {levels}; softmax reaches neither end.")
         return levels
@@ -132,12 +143,15 @@ def constraints_from_triples(
     triples: Sequence[tuple[int, int, int]],
     margin: float | Sequence[float],
 ) -> Constraints:
-    """The margin-form set of arbitrary triples (query i, favoured a, competitor b), a margin for all or for each.
+    """The margin-form set of arbitrary triples (query i, favoured a, competitor b), a margin for all or for
+    each.
 
     Triples that share query, favoured key and margin become one row. theory.md G2.
     """
     if len(triples) == 0 or any(len(t) != 3 for t in triples):
-        raise ValueError("Expected a non-empty list of triples (query, favoured, competitor); add constraints.")
+        raise ValueError(
+            "Expected a non-empty list of triples (query, favoured, competitor); add constraints."
+        )
     margins = np.broadcast_to(np.asarray(margin, dtype=np.float64), (len(triples),))
     grouped: dict[tuple[int, int, float], list[int]] = {}
     for (query, favoured, competitor), m in zip(triples, margins, strict=True):
@@ -161,15 +175,19 @@ def sink_constraints(
     causal: bool = False,
     sink_queries: bool = False,
 ) -> Constraints:
-    """The sink pattern: every content token prefers the sink to every content token it sees, its own included.
+    """The sink pattern: every content token prefers the sink to every content token it sees, its own
+    included.
 
-    Keys are (sink, tokens), the sink at position 0; ``causal``: token i sees tokens j <= i. ``sink_queries`` puts
-    the sink among the queries (it then sees all tokens, none under a causal mask). theory.md C1, C2, C11, G2.
+    Keys are (sink, tokens), the sink at position 0; ``causal``: token i sees tokens j <= i. ``sink_queries``
+    puts the sink among the queries (it then sees all tokens, none under a causal mask). theory.md C1, C2,
+    C11, G2.
     """
     tokens = require_tokens(tokens, "tokens")
     sink = np.asarray(sink, dtype=np.float64)
     if sink.shape != tokens.shape[1:]:
-        raise ValueError(f"Expected a sink of shape {tokens.shape[1:]}, got {sink.shape}; pass one embedding.")
+        raise ValueError(
+            f"Expected a sink of shape {tokens.shape[1:]}, got {sink.shape}; pass one embedding."
+        )
     keys = np.vstack([sink, tokens])
     count = len(keys)
     visible = np.tri(count, dtype=bool) if causal else np.ones((count, count), dtype=bool)
@@ -188,7 +206,8 @@ def diagonal_constraints(
     causal: bool = False,
     sink: Float[np.ndarray, " dim"] | None = None,
 ) -> Constraints:
-    """The diagonal pattern: every token prefers itself to every other key it sees (j < i under a causal mask).
+    """The diagonal pattern: every token prefers itself to every other key it sees (j < i under a causal
+    mask).
 
     Keys are the tokens, and a ``sink`` as an extra key at the end that every token sees when one is given.
     theory.md C3, C4, C11.
@@ -205,8 +224,8 @@ def diagonal_constraints(
 
 
 def require_tokens(tokens: np.ndarray, name: str) -> Float[np.ndarray, "token dim"]:
-    """``tokens`` as a float64 array (tokens, dim), or ValueError for another rank, no token, a complex or object
-    dtype, NaN or infinity."""
+    """``tokens`` as a float64 array (tokens, dim), or ValueError for another rank, no token, a complex or
+    object dtype, NaN or infinity."""
     array = np.asarray(tokens)
     if array.dtype.kind not in "fiu" or array.ndim != 2 or 0 in array.shape:
         raise ValueError(

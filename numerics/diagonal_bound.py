@@ -1,4 +1,5 @@
-"""What the diagonal costs at least: the uniform dual of theory.md C3, one singular value problem for any cloud.
+"""What the diagonal costs at least: the uniform dual of theory.md C3, one singular value problem for any
+cloud.
 
 With lambda_ij equal for all i != j the dual matrix is a multiple of the centred scatter T * X^T H X:
 
@@ -23,16 +24,23 @@ __all__ = ["diagonal_bound", "diagonal_cost"]
 
 
 def diagonal_bound(
-    tokens: Float[np.ndarray, "token dim"], norm: str | float, *, margin: float | None = None, mass: float | None = None
+    tokens: Float[np.ndarray, "token dim"],
+    norm: str | float,
+    *,
+    margin: float | None = None,
+    mass: float | None = None,
 ) -> float:
     """A lower bound on min ||W||_p over W that give every token its own attention, rounding included.
 
-    Exactly one of ``margin`` (> 0) and ``mass`` (in (0, 1); 0 is returned where W = 0 has that mass). +inf when
-    all tokens coincide: no W can then tell them apart. Raises ValueError for bad tokens or levels. theory.md C3, C6.
+    Exactly one of ``margin`` (> 0) and ``mass`` (in (0, 1); 0 is returned where W = 0 has that mass). +inf
+    when all tokens coincide: no W can then tell them apart. Raises ValueError for bad tokens or levels.
+    theory.md C3, C6.
     """
     tokens = require_tokens(tokens, "tokens")
     count, dim = tokens.shape
-    probe = tokens[: min(count, 2)]  # one constraint row is enough to check the level and to say what is wrong
+    probe = tokens[
+        : min(count, 2)
+    ]  # one constraint row is enough to check the level and to say what is wrong
     diagonal_constraints(probe, margin=margin, mass=mass)
     if count == 1:
         return 0.0
@@ -48,7 +56,11 @@ def diagonal_bound(
     # own error a modest multiple of the unit roundoff times its size.
     error = dot_error(count + dim + 16) * float(np.linalg.norm(tokens)) * math.sqrt(min(count, dim))
     raised = values + error
-    size = float((raised**2).max() if q == math.inf else raised[0] ** 2 * ((raised / raised[0]) ** (2 * q)).sum() ** (1 / q))
+    size = float(
+        (raised**2).max()
+        if q == math.inf
+        else raised[0] ** 2 * ((raised / raised[0]) ** (2 * q)).sum() ** (1 / q)
+    )
     return level * (count - 1) / size * (1.0 - 1e-14)
 
 
@@ -62,6 +74,8 @@ def diagonal_cost(
     sink: Float[np.ndarray, " dim"] | None = None,
     **options: float,
 ) -> MinimumNorm:
-    """The cheapest W by which every token prefers itself: ``minimum_norm`` of ``diagonal_constraints``. C3, C4, C11."""
+    """The cheapest W by which every token prefers itself: ``minimum_norm`` of ``diagonal_constraints``.
+    C3, C4, C11.
+    """
     constraints = diagonal_constraints(tokens, margin=margin, mass=mass, causal=causal, sink=sink)
     return minimum_norm(constraints, norm, **options)

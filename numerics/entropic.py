@@ -2,10 +2,10 @@
 
 With rows d_j = x_s - x_j, L = log(mass / (1 - mass)), and H the entropy,
 
-    min { ||w|| : log sum_j exp(-<w, d_j>) <= -L }  =  max_mu (L + H(mu)) / ||sum_j mu_j d_j||   (mu on the simplex)
+    min { ||w|| : log sum_j exp(-<w, d_j>) <= -L } = max { (L + H(mu)) / ||sum_j mu_j d_j|| : mu in simplex }
 
-whenever the left side is feasible and w = 0 is not. Scaling w up decides feasibility for L >= 0: it is feasible
-iff 0 lies outside conv{d_j}. theory.md C2.
+whenever the left side is feasible and w = 0 is not. Scaling w up decides feasibility for L >= 0: it is
+feasible iff 0 lies outside conv{d_j}. theory.md C2.
 """
 
 from __future__ import annotations
@@ -40,11 +40,13 @@ class EntropicPoint:
 def entropic_point(
     differences: Float[np.ndarray, "point dim"], mass: float, *, tolerance: float = 1e-8
 ) -> EntropicPoint | None:
-    """Solve the program of the module docstring to a relative gap ``tolerance``, or return None if 0 is in the hull.
+    """Solve the program of the module docstring to a relative gap ``tolerance``, or return None if 0 is in
+    the hull.
 
-    Newton's method on ½||w||^2 + theta log sum exp(-<w, d_j>), whose minimiser has w = theta sum_j p_j d_j with p
-    the softmax weights: at the theta where the constraint is tight, mu = p closes the gap. ``differences`` (n, d)
-    holds the d_j as rows. Needs mass >= 1/2 (L >= 0), else scaling w up may lose the constraint: ValueError.
+    Newton's method on ½||w||^2 + theta log sum exp(-<w, d_j>), whose minimiser has w = theta sum_j p_j d_j
+    with p the softmax weights: at the theta where the constraint is tight, mu = p closes the gap.
+    ``differences`` (n, d) holds the d_j as rows. Needs mass >= 1/2 (L >= 0), else scaling w up may lose the
+    constraint: ValueError.
     """
     require_majority(mass)
     rows = np.asarray(differences, dtype=np.float64)
@@ -80,16 +82,20 @@ def entropic_point(
 
 
 def require_majority(mass: float) -> None:
-    """ValueError unless 1/2 <= mass < 1: what theory.md C2 needs (it is false for a smaller mass in general)."""
+    """ValueError unless 1/2 <= mass < 1: what theory.md C2 needs (it is false for a smaller mass in
+    general).
+    """
     if not 0.5 <= mass < 1.0:
         raise ValueError(
-            f"Expected a mass in [1/2, 1), got {mass}: the closed sink cost needs every margin to be non-negative"
-            " (L >= 0); for a smaller mass use minimum_norm on the sink's constraints."
+            f"Expected a mass in [1/2, 1), got {mass}: the closed sink cost needs every margin to be"
+            " non-negative (L >= 0); for a smaller mass use minimum_norm on the sink's constraints."
         )
 
 
 def _newton(rows, w, theta, value, mu, pull, odds):
-    """One damped Newton step in w at theta, with theta moved along the path of minimisers toward tightness."""
+    """One damped Newton step in w at theta, with theta moved along the path of minimisers toward
+    tightness.
+    """
     weighted = rows * mu[:, None]
     hessian = theta * (weighted.T @ rows - np.outer(pull, pull))
     hessian[np.diag_indices_from(hessian)] += 1.0
@@ -101,7 +107,10 @@ def _newton(rows, w, theta, value, mu, pull, odds):
         step, base = 1.0, 0.5 * float(w @ w) + theta * value
         while step > 1e-12:
             trial = w + step * centring
-            if 0.5 * float(trial @ trial) + theta * _soft_minimum(rows @ trial)[0] <= base - 0.25 * step * decrement:
+            if (
+                0.5 * float(trial @ trial) + theta * _soft_minimum(rows @ trial)[0]
+                <= base - 0.25 * step * decrement
+            ):
                 break
             step *= 0.5
         return w + step * centring, theta
@@ -123,7 +132,9 @@ def _soft_minimum(margins: Float[np.ndarray, " point"]) -> tuple[float, Float[np
 
 
 def _scale(rows: Float[np.ndarray, "point dim"], w: Float[np.ndarray, " dim"], odds: float) -> float:
-    """The least t with log sum exp(-t <w, d_j>) <= -L, by Newton from below on a convex decreasing function."""
+    """The least t with log sum exp(-t <w, d_j>) <= -L, by Newton from below on a convex decreasing
+    function.
+    """
     margins = rows @ w - dot_error(rows.shape[1] + 6) * (np.abs(rows) @ np.abs(w))
     if not float(margins.min()) > 0.0:
         return math.inf

@@ -2,11 +2,12 @@
 
     min ||W||_p  subject to the rows of a ``Constraints`` set (margins or softmax masses), any p in [1, inf].
 
-Order of work: rows that all ask the same of every query are a product, solved in closed form (C1, C2); else the
-problem is reduced to the tokens' span (``span``: nothing is lost) and split on the graph of the logit map
-(``splitting``). Every answer is re-evaluated on the tokens themselves (``two_sided``): W is scaled until it is
-feasible in exact arithmetic, and the dual bounds the cost from below whatever the solver did. If no feasible W
-turns up, the nearest point of conv{x_i (x_a - x_b)^T} to zero decides (Gordan): zero itself means that no W exists.
+Order of work: rows that all ask the same of every query are a product, solved in closed form (C1, C2); else
+the problem is reduced to the tokens' span (``span``: nothing is lost) and split on the graph of the logit map
+(``splitting``). Every answer is re-evaluated on the tokens themselves (``two_sided``): W is scaled until it
+is feasible in exact arithmetic, and the dual bounds the cost from below whatever the solver did. If no
+feasible W turns up, the nearest point of conv{x_i (x_a - x_b)^T} to zero decides (Gordan): zero itself means
+that no W exists.
 """
 
 from __future__ import annotations
@@ -45,12 +46,12 @@ _PATIENCE = 150
 class MinimumNorm:
     """Two-sided bounds on min ||W||_p, with the W and the dual that prove them.
 
-    ``status`` "bounded": lower <= min <= upper. "infeasible": ``dual_weight`` are convex (Gordan) weights with
-    ||sum lambda x_i (x_a - x_b)^T||_F <= ``residual``, zero to rounding; no W exists, upper is inf. "undecided":
-    no feasible W and no Gordan weights were found; ``lower`` still holds.
-    W = left right^T satisfies every constraint in exact arithmetic at the float64 tokens. The dual is sparse:
-    entry k says lambda = dual_weight[k] >= 0 at constraint row dual_row[k] against competitor dual_key[k], scaled
-    so that ||G||_{p*} <= 1; ``lower`` is its objective (C3).
+    ``status`` "bounded": lower <= min <= upper. "infeasible": ``dual_weight`` are convex (Gordan) weights
+    with ||sum lambda x_i (x_a - x_b)^T||_F <= ``residual``, zero to rounding; no W exists, upper is inf.
+    "undecided": no feasible W and no Gordan weights were found; ``lower`` still holds. W = left right^T
+    satisfies every constraint in exact arithmetic at the float64 tokens. The dual is sparse: entry k says
+    lambda = dual_weight[k] >= 0 at constraint row dual_row[k] against competitor dual_key[k], scaled so that
+    ||G||_{p*} <= 1; ``lower`` is its objective (C3).
     """
 
     exponent: float
@@ -95,15 +96,17 @@ def minimum_norm(
 ) -> MinimumNorm:
     """Bound min ||W||_p from both sides, to a relative gap ``tolerance`` where the limits allow.
 
-    ``norm``: "nuclear", "frobenius", "spectral" or p >= 1. ``time_limit`` in seconds stops the iteration, not the
-    answer: what was reached is returned with valid bounds, so look at ``gap``. ``use_product`` False forces the
-    general method (for tests). Feasibility is decided for margins and for masses >= 1/2, where both forms are
-    feasible together; below 1/2 an infeasible set may end "undecided". Raises ValueError for p < 1 or a tolerance
-    outside (0, 1). theory.md C1-C3, C9-C12, G2.
+    ``norm``: "nuclear", "frobenius", "spectral" or p >= 1. ``time_limit`` in seconds stops the iteration, not
+    the answer: what was reached is returned with valid bounds, so look at ``gap``. ``use_product`` False
+    forces the general method (for tests). Feasibility is decided for margins and for masses >= 1/2, where
+    both forms are feasible together; below 1/2 an infeasible set may end "undecided". Raises ValueError for p
+    < 1 or a tolerance outside (0, 1). theory.md C1-C3, C9-C12, G2.
     """
     p = exponent(norm)
     if not 0.0 < tolerance < 1.0:
-        raise ValueError(f"Expected a relative tolerance between 0 and 1, got {tolerance}; 1e-4 is the default.")
+        raise ValueError(
+            f"Expected a relative tolerance between 0 and 1, got {tolerance}; 1e-4 is the default."
+        )
     dim = constraints.queries.shape[1]
     if _zero_suffices(constraints):
         return _answer(constraints, p, np.zeros((dim, 0)), np.zeros((dim, 0)), None, "trivial", 0)
@@ -159,13 +162,19 @@ def _product(constraints: Constraints, p: float) -> MinimumNorm | None:
     """The closed form when all rows share favoured key, competitors and level (mass: at least 1/2)."""
     levels = constraints.margin if constraints.margin is not None else constraints.mass
     favoured, competitors = constraints.favoured, constraints.competitors
-    alike = (favoured == favoured[0]).all() and (levels == levels[0]).all() and (competitors == competitors[0]).all()
+    alike = (
+        (favoured == favoured[0]).all()
+        and (levels == levels[0]).all()
+        and (competitors == competitors[0]).all()
+    )
     if not alike or (constraints.mass is not None and levels[0] < 0.5):
         return None
     form = "margin" if constraints.margin is not None else "mass"
     chosen = np.flatnonzero(competitors[0])
     queries = constraints.queries[constraints.row_query]
-    cost = sink_cost(queries, constraints.keys[favoured[0]], constraints.keys[chosen], **{form: float(levels[0])})
+    cost = sink_cost(
+        queries, constraints.keys[favoured[0]], constraints.keys[chosen], **{form: float(levels[0])}
+    )
     if cost.status == "undecided":
         return None
     dual = np.zeros(competitors.shape)
@@ -200,16 +209,20 @@ def _answer(constraints, p, left, right, dual, method, iterations) -> MinimumNor
 def _gordan(
     constraints: Constraints, p: float, split_dual: Float[np.ndarray, "row key"] | None = None
 ) -> MinimumNorm | None:
-    """Decide feasibility by the point of conv{x_i (x_a - x_b)^T} nearest zero; None if it is too large or open.
+    """Decide feasibility by the point of conv{x_i (x_a - x_b)^T} nearest zero; None if it is too large or
+    open.
 
-    A separating normal is a feasible direction W and gives an upper bound; ``split_dual`` keeps the lower one.
+    A separating normal is a feasible direction W and gives an upper bound; ``split_dual`` keeps the lower
+    one.
     """
     query, favoured, competitor = constraints.triples()
     dim = constraints.queries.shape[1]
     if len(query) * dim * dim > _LARGEST_GORDAN:
         return None
     differences = constraints.keys[favoured] - constraints.keys[competitor]
-    matrices = (constraints.queries[query][:, :, None] * differences[:, None, :]).reshape(len(query), dim * dim)
+    matrices = (constraints.queries[query][:, :, None] * differences[:, None, :]).reshape(
+        len(query), dim * dim
+    )
     alternative = gordan(matrices)
     dual = np.zeros(constraints.competitors.shape)
     if alternative.weights is not None:
@@ -234,13 +247,17 @@ def _infeasible(constraints: Constraints, p: float, dual, method) -> MinimumNorm
     rows, keys = np.nonzero(dual > 0.0)
     none = np.zeros((dim, 0))
     residual = float(np.linalg.norm(matrix))
-    return MinimumNorm(p, "infeasible", math.inf, math.inf, none, none, rows, keys, dual[rows, keys], residual, method, 0)
+    return MinimumNorm(
+        p, "infeasible", math.inf, math.inf, none, none, rows, keys, dual[rows, keys], residual, method, 0
+    )
 
 
 def _undecided(constraints: Constraints, p: float, dual, iterations: int) -> MinimumNorm:
     rows, keys, weights, lower = _scaled_dual(constraints, dual, p)
     none = np.zeros((constraints.queries.shape[1], 0))
-    return MinimumNorm(p, "undecided", lower, math.inf, none, none, rows, keys, weights, 0.0, "splitting", iterations)
+    return MinimumNorm(
+        p, "undecided", lower, math.inf, none, none, rows, keys, weights, 0.0, "splitting", iterations
+    )
 
 
 def _scaled_dual(constraints: Constraints, dual, p: float):

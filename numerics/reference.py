@@ -1,4 +1,6 @@
-"""The plain formulation, as literal as the mathematics: the oracle in tests and the yardstick in the benchmark."""
+"""The plain formulation, as literal as the mathematics: the oracle in tests and the yardstick in the
+benchmark.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ __all__ = ["ReferenceSolution", "reference_minimum_norm"]
 class ReferenceSolution:
     """What cvxpy answered: status, value (nan if none), W and dual (None if none). No bound is implied.
 
-    ``dual`` (rows, keys) holds lambda >= 0 as in theory.md C3; the softmax weights split a mass row's multiplier.
+    ``dual`` (rows, keys) holds lambda >= 0 as in theory.md C3; the softmax weights split a mass row's
+    multiplier.
     """
 
     status: str
@@ -46,7 +49,9 @@ def reference_minimum_norm(
     elif p == math.inf:
         objective = cp.sigma_max(w)
     else:
-        raise ValueError(f"Expected the nuclear, Frobenius or spectral norm, got p = {p}; the reference has no other.")
+        raise ValueError(
+            f"Expected the nuclear, Frobenius or spectral norm, got p = {p}; the reference has no other."
+        )
     rows = []
     for row in range(constraints.num_rows):
         query = constraints.queries[constraints.row_query[row]]

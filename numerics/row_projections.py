@@ -1,8 +1,8 @@
 """Nearest logits that satisfy a row constraint, all rows at once.
 
 Rows are independent given the logits, and each is a star: one favoured logit against its competitors. Both
-projections come down to one unknown per row, found by a monotone Newton iteration. What is subtracted from the
-competitors is non-negative and is the row's dual: V - projection(V) = lambda on the competitors and
+projections come down to one unknown per row, found by a monotone Newton iteration. What is subtracted from
+the competitors is non-negative and is the row's dual: V - projection(V) = lambda on the competitors and
 -sum(lambda) on the favoured key.
 """
 

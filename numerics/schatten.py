@@ -28,7 +28,8 @@ _NAMES = {"nuclear": 1.0, "frobenius": 2.0, "spectral": math.inf}
 
 
 def exponent(norm: str | float) -> float:
-    """The exponent p in [1, inf] that ``norm`` names: "nuclear" 1, "frobenius" 2, "spectral" inf, or a number.
+    """The exponent p in [1, inf] that ``norm`` names: "nuclear" 1, "frobenius" 2, "spectral" inf, or a
+    number.
 
     Raises ValueError for another name, NaN, or p < 1 (the triangle inequality then fails: no norm, and the
     programs of theory.md's C claims are not convex).
@@ -60,7 +61,11 @@ def schatten_norm(matrix: Float[np.ndarray, "row col"], norm: str | float) -> fl
     p = exponent(norm)
     if p == 2.0:
         return float(np.linalg.norm(matrix))
-    return _lp_norm(scipy.linalg.svdvals(np.asarray(matrix, dtype=np.float64)), p) if 0 not in matrix.shape else 0.0
+    return (
+        _lp_norm(scipy.linalg.svdvals(np.asarray(matrix, dtype=np.float64)), p)
+        if 0 not in matrix.shape
+        else 0.0
+    )
 
 
 def prox_schatten(
@@ -74,11 +79,13 @@ def prox_schatten(
 def prox_by_gram(
     matrix: Float[np.ndarray, "row col"], norm: str | float, step: float
 ) -> Float[np.ndarray, "row col"]:
-    """The proximal map of the nuclear or the spectral norm by an eigendecomposition of the smaller Gram matrix.
+    """The proximal map of the nuclear or the spectral norm by an eigendecomposition of the smaller Gram
+    matrix.
 
-    Both change only the singular values above a threshold (the step; the level at which the excess sums to the
-    step). Squaring loses those below 1e-8 ||M||, which matters for neither as long as the threshold is well above;
-    it takes half the time of an SVD. With a threshold below 1e-6 ||M||, or another norm, it falls back on the SVD.
+    Both change only the singular values above a threshold (the step; the level at which the excess sums to
+    the step). Squaring loses those below 1e-8 ||M||, which matters for neither as long as the threshold is
+    well above; it takes half the time of an SVD. With a threshold below 1e-6 ||M||, or another norm, it falls
+    back on the SVD.
     """
     p = exponent(norm)
     wide = matrix.shape[0] < matrix.shape[1]
@@ -107,16 +114,18 @@ def project_schatten_ball(
 
 
 def prox_lp_norm(vector: Float[np.ndarray, " n"], p: float, step: float) -> Float[np.ndarray, " n"]:
-    """argmin_z step ||z||_p + ½ ||z - v||^2 for v >= 0, by Moreau: v minus its projection on the dual ball."""
+    """argmin_z step ||z||_p + ½ ||z - v||^2 for v >= 0, by Moreau: v minus its projection on the dual
+    ball.
+    """
     return vector - project_lp_ball(vector, dual_exponent(p), step)
 
 
 def project_lp_ball(vector: Float[np.ndarray, " n"], p: float, radius: float) -> Float[np.ndarray, " n"]:
     """argmin ||z - v|| over ||z||_p <= radius, for v >= 0 and radius > 0.
 
-    1 < p < inf: z + nu z^{p-1} = v coordinate by coordinate, with nu > 0 such that ||z||_p = radius. In y = log z
-    the equation log(e^y + nu e^{(p-1) y}) = log v is convex with slopes between 1 and p-1, so that Newton's
-    method converges from anywhere.
+    1 < p < inf: z + nu z^{p-1} = v coordinate by coordinate, with nu > 0 such that ||z||_p = radius. In y =
+    log z the equation log(e^y + nu e^{(p-1) y}) = log v is convex with slopes between 1 and p-1, so that
+    Newton's method converges from anywhere.
     """
     if not radius > 0.0:
         raise ValueError(f"Expected a positive radius, got {radius}; the ball of radius 0 is the origin.")
@@ -135,7 +144,9 @@ def project_lp_ball(vector: Float[np.ndarray, " n"], p: float, radius: float) ->
     target = np.log(vector[positive] / scale)
 
     def coordinates(log_nu: float) -> Float[np.ndarray, " positive"]:
-        y = np.minimum(target, (target - log_nu) / (p - 1.0))  # an upper bound on the solution: Newton descends
+        y = np.minimum(
+            target, (target - log_nu) / (p - 1.0)
+        )  # an upper bound on the solution: Newton descends
         for _ in range(60):
             first, second = y, log_nu + (p - 1.0) * y
             share = 1.0 / (1.0 + np.exp(np.clip(second - first, -700, 700)))

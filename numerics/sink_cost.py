@@ -2,8 +2,8 @@
 
 min ||W||_p over W with x_i^T W (x_s - x_j) >= m, i in Q, j in K, is m / (delta_Q delta_K) for every p, where
 delta_Q = dist(0, conv{x_i}) and delta_K = dist(x_s, conv{x_j}): W = m q k^T / (||q||^2 ||k||^2) with the two
-nearest points attains it, and the product of their weights is a dual solution. In mass form with mass >= 1/2 the
-key side becomes the entropic program of ``entropic``.
+nearest points attains it, and the product of their weights is a dual solution. In mass form with mass >= 1/2
+the key side becomes the entropic program of ``entropic``.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class SinkCost:
     """Bounds lower <= min ||W||_p <= upper for every p at once, with W and the dual that show them.
 
     ``left`` right^T is a feasible W (rank one). The dual is lambda_ij proportional to query_weights_i *
-    key_weights_j: its matrix is rank one too, so that ||G||_{p*} is the product of two vector norms. "infeasible":
-    one of the two hulls contains what it must avoid; the weights are then Gordan's (their G is zero) and
-    ``upper`` is inf. "undecided": float64 could not tell.
+    key_weights_j: its matrix is rank one too, so that ||G||_{p*} is the product of two vector norms.
+    "infeasible": one of the two hulls contains what it must avoid; the weights are then Gordan's (their G is
+    zero) and ``upper`` is inf. "undecided": float64 could not tell.
     """
 
     status: Literal["bounded", "infeasible", "undecided"]
@@ -58,18 +58,19 @@ def sink_cost(
     margin: float | None = None,
     mass: float | None = None,
 ) -> SinkCost:
-    """The cheapest W_QK by which all ``queries`` prefer ``sink`` to all ``keys`` (default: the queries themselves).
+    """The cheapest W_QK by which all ``queries`` prefer ``sink`` to all ``keys`` (default: the queries
+    themselves).
 
-    Exactly one of ``margin`` (> 0) and ``mass`` (in [1/2, 1)); the logit scale is 1. Raises ValueError for bad
-    arrays or levels. theory.md C1, C2; a query bias or RoPE breaks the lower bound (G6).
+    Exactly one of ``margin`` (> 0) and ``mass`` (in [1/2, 1)); the logit scale is 1. Raises ValueError for
+    bad arrays or levels. theory.md C1, C2; a query bias or RoPE breaks the lower bound (G6).
     """
     queries = require_tokens(queries, "queries")
     keys = queries if keys is None else require_tokens(keys, "keys")
     sink = np.asarray(sink, dtype=np.float64)
     if keys.shape[1] != queries.shape[1] or sink.shape != queries.shape[1:]:
         raise ValueError(
-            f"Expected queries, keys and sink of one dimension, got {queries.shape[1]}, {keys.shape[1]} and sink"
-            f" shape {sink.shape}; pass embeddings of the same model."
+            f"Expected queries, keys and sink of one dimension, got {queries.shape[1]}, {keys.shape[1]} and"
+            f" sink shape {sink.shape}; pass embeddings of the same model."
         )
     if (margin is None) == (mass is None):
         raise ValueError("Expected either a margin or a mass, got both or neither; pass exactly one of them.")
@@ -79,7 +80,9 @@ def sink_cost(
         require_majority(mass)
         if mass == 0.5 and len(keys) == 1:  # W = 0 already gives half the mass
             zero, uniform = np.zeros(queries.shape[1]), np.full(len(queries), 1.0 / len(queries))
-            return SinkCost("bounded", 0.0, 0.0, zero, zero, uniform, np.ones(1), (0.0, math.inf), (0.0, math.inf))
+            return SinkCost(
+                "bounded", 0.0, 0.0, zero, zero, uniform, np.ones(1), (0.0, math.inf), (0.0, math.inf)
+            )
     query_side = min_norm_point(queries)
     key_side = distance_to_hull(sink, keys)
     query_weights = _spread(query_side, len(queries))
@@ -108,7 +111,8 @@ def sink_cost(
     rounding = 64 * np.finfo(np.float64).eps
     return SinkCost(
         "bounded", low / query_distance[1] * (1.0 - rounding), high / query_distance[0] * (1.0 + rounding),
-        left * (1.0 + rounding), right * (1.0 + rounding), query_weights, weights, query_distance, key_distance,
+        left * (1.0 + rounding), right * (1.0 + rounding),
+        query_weights, weights, query_distance, key_distance,
     )  # fmt: skip
 
 

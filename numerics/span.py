@@ -47,7 +47,8 @@ class Span:
 
 
 def token_span(constraints: Constraints) -> Span:
-    """The orthonormal frames of a constraint set; directions below rounding relative to the largest are dropped.
+    """The orthonormal frames of a constraint set; directions below rounding relative to the largest are
+    dropped.
 
     Dropping only narrows the search: the bounds of ``two_sided`` are evaluated on the tokens themselves.
     """
@@ -65,7 +66,8 @@ def _row_weights(
     """1 / (||x_i|| sqrt(least ||x_a - x_b||)) up to a common factor; 1 for a zero query or coinciding keys.
 
     A row whose query is long, or whose competitor is close, needs little or much of W; equal footing saves
-    iterations (tenfold on real tokens with near-duplicates). The square root was the best of the powers tried.
+    iterations (tenfold on real tokens with near-duplicates). The square root was the best of the powers
+    tried.
     """
     keys = constraints.keys - constraints.keys.mean(axis=0)
     lead = keys[constraints.favoured]

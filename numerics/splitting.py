@@ -1,6 +1,7 @@
 """Douglas-Rachford splitting on the graph of the logit map: the first-order method behind ``minimum_norm``.
 
-    minimise ||M||_p + indicator(rows of S satisfy their constraints)   subject to   S = alpha * diag(w) * logits(M).
+    minimise ||M||_p + indicator(rows of S satisfy their constraints)
+    subject to S = alpha * diag(w) * logits(M).
 
 Each half of the objective has a cheap proximal map (singular values; one Newton iteration per row), and the
 projection on that graph is exact and costs four products, because between the frames of
@@ -35,6 +36,7 @@ __all__ = ["SplittingRun", "split"]
 _RELAXATION = 1.7
 _FIRST_CHECK, _CHECK_GROWTH = 20, 8
 
+
 @dataclass(frozen=True, eq=False)
 class SplittingRun:
     """Best primal and dual met, in span coordinates, with the float bounds that chose them."""
@@ -57,13 +59,17 @@ def split(
     time_limit: float,
     patience: int,
 ) -> SplittingRun:
-    """Iterate until (upper - lower) <= tolerance * upper, a limit, or ``patience`` iterations without a feasible W."""
+    """Iterate until (upper - lower) <= tolerance * upper, a limit, or ``patience`` iterations without a
+    feasible W.
+    """
     return _Splitting(constraints, span, p).run(tolerance, max_iterations, time_limit, patience)
 
 
 @dataclass(frozen=True, eq=False)
 class _Step:
-    """One evaluation of the iteration: the point on the graph, its two proximal points, and their distance."""
+    """One evaluation of the iteration: the point on the graph, its two proximal points, and their
+    distance.
+    """
 
     core: Float[np.ndarray, "rq rk"]
     logits: Float[np.ndarray, "row key"]
@@ -105,9 +111,11 @@ class _Splitting:
                 self._try_core(step.shrunk)
                 if self.upper - self.lower <= tolerance * self.upper < math.inf:
                     break
-                if time.monotonic() - start > time_limit or (iteration >= patience and self.best_core is None):
+                if time.monotonic() - start > time_limit or (
+                    iteration >= patience and self.best_core is None
+                ):
                     break
-                # Checks grow rarer geometrically, so the penalty settles between them and convergence is kept.
+                # Checks grow rarer geometrically: the penalty settles between them, convergence is kept.
                 factor = self._balance(step, state)
                 if factor != 1.0:  # the distance to the graph is a dual scaled by the penalty: keep the dual
                     on_graph = np.concatenate([step.core.ravel(), step.logits.ravel()])
@@ -144,7 +152,11 @@ class _Splitting:
 
     def _prox(self, core: Float[np.ndarray, "rq rk"]) -> Float[np.ndarray, "rq rk"]:
         step = 1.0 / self.penalty
-        return prox_by_gram(core, self.p, step) if self.p in (1.0, math.inf) else prox_schatten(core, self.p, step)
+        return (
+            prox_by_gram(core, self.p, step)
+            if self.p in (1.0, math.inf)
+            else prox_schatten(core, self.p, step)
+        )
 
     def _project(self, scaled: Float[np.ndarray, "row key"]) -> Float[np.ndarray, "row key"]:
         c = self.constraints
@@ -164,7 +176,8 @@ class _Splitting:
         return new, (span.query_rows @ (gains * new)) @ span.key_rows.T
 
     def _balance(self, step: _Step, state: Float[np.ndarray, " state"]) -> float:
-        """Factor on the penalty that brings relative primal and dual residuals together, at most 2 either way.
+        """Factor on the penalty that brings relative primal and dual residuals together, at most 2 either
+        way.
 
         Primal: how far the two proximal points are from the graph. Dual: how far the graph point moves.
         """
@@ -193,9 +206,13 @@ class _Splitting:
 
     def _try_core(self, core: Float[np.ndarray, "rq rk"]) -> None:
         self._offer(core)
-        if self.constraints.mass is None or (self.constraints.log_odds >= 0.0).all() or self.best_core is None:
+        if (
+            self.constraints.mass is None
+            or (self.constraints.log_odds >= 0.0).all()
+            or self.best_core is None
+        ):
             return
-        # Below half the mass scaling up need not help, but the feasible set is convex: move toward a feasible W.
+        # Below half the mass scaling up need not help; the feasible set is convex: move toward a feasible W.
         anchor = self.best_core
         for share in 4.0 ** -np.arange(1.0, 16.0):
             self._offer((1.0 - share) * core + share * anchor)

@@ -1,8 +1,8 @@
 """Tasks: what a head must attend to and what it must output, as data.
 
-A task has a constraint set for W_QK and an interpolation set for W_VO (inputs, targets, and a token whose value
-must vanish when a sink is the way to switch off). Its cost in a norm is ||W_QK||_p + ||W_VO||_p at the cheapest
-W of each kind; the two problems do not interact. theory.md C7-C10, C13.
+A task has a constraint set for W_QK and an interpolation set for W_VO (inputs, targets, and a token whose
+value must vanish when a sink is the way to switch off). Its cost in a norm is ||W_QK||_p + ||W_VO||_p at the
+cheapest W of each kind; the two problems do not interact. theory.md C7-C10, C13.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ SwitchOff = Literal["sink", "self"]
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Constraints on W_QK and the outputs asked of W_VO: V inputs_j = targets_j, and V null = 0 if there is one."""
+    """Constraints on W_QK and the outputs asked of W_VO: V inputs_j = targets_j, and V null = 0 if there
+    is one.
+    """
 
     attention: Constraints
     inputs: Float[np.ndarray, "input dim"]
@@ -51,9 +53,12 @@ class TaskCost:
 
 
 def task_cost(task: Task, norm: str | float, **options: float) -> TaskCost:
-    """min ||W_QK||_p + min ||W_VO||_p for one task; ``options`` go to ``minimum_norm``. theory.md C8, C10, C13."""
+    """min ||W_QK||_p + min ||W_VO||_p for one task; ``options`` go to ``minimum_norm``. theory.md C8,
+    C10, C13.
+    """
     return TaskCost(
-        minimum_norm(task.attention, norm, **options), value_cost(task.inputs, task.targets, norm, null=task.null)
+        minimum_norm(task.attention, norm, **options),
+        value_cost(task.inputs, task.targets, norm, null=task.null),
     )
 
 
@@ -66,7 +71,9 @@ def sink_task(
     mass: float | None = None,
     causal: bool = False,
 ) -> Task:
-    """Every token attends to the sink, whose value vanishes; content values are ``targets``. theory.md C1, C7."""
+    """Every token attends to the sink, whose value vanishes; content values are ``targets``. theory.md
+    C1, C7.
+    """
     attention = sink_constraints(tokens, sink, margin=margin, mass=mass, causal=causal)
     return Task(attention, require_tokens(tokens, "tokens"), targets, np.asarray(sink, dtype=np.float64))
 
@@ -93,20 +100,26 @@ def inverse_bigram(
 ) -> Task:
     """Query i copies token pi(i) when it is present and falls back to its default when it is not.
 
-    The default is the ``sink`` if one is given, else the query's own token. Present: pi(i) over the default by
-    ``margin``. Absent: the default over all other keys but pi(i) by ``margin``. The head outputs what it copies,
-    V x_j = x_j, and V x_s = 0. Raises ValueError unless ``permutation`` is a permutation of the tokens without
-    fixed points (a token that copies itself has no default to beat). theory.md C9.
+    The default is the ``sink`` if one is given, else the query's own token. Present: pi(i) over the default
+    by ``margin``. Absent: the default over all other keys but pi(i) by ``margin``. The head outputs what it
+    copies, V x_j = x_j, and V x_s = 0. Raises ValueError unless ``permutation`` is a permutation of the
+    tokens without fixed points (a token that copies itself has no default to beat). theory.md C9.
     """
     tokens = require_tokens(tokens, "tokens")
     count = len(tokens)
     target = np.asarray(permutation)
-    if target.shape != (count,) or target.dtype.kind not in "iu" or sorted(target.tolist()) != list(range(count)):
-        raise ValueError(f"Expected a permutation of 0..{count - 1}, got {list(permutation)}; list pi(0), pi(1), ...")
+    if (
+        target.shape != (count,)
+        or target.dtype.kind not in "iu"
+        or sorted(target.tolist()) != list(range(count))
+    ):
+        raise ValueError(
+            f"Expected a permutation of 0..{count - 1}, got {list(permutation)}; list pi(0), pi(1), ..."
+        )
     index = np.arange(count)
     if (target == index).any():
         raise ValueError(
-            f"Expected a permutation without fixed points, got pi({int((target == index).argmax())}) equal to it;"
+            f"Expected a permutation without fixed points, got one at {int((target == index).argmax())};"
             " such a query copies itself and has no default."
         )
     keys = tokens if sink is None else np.vstack([tokens, np.asarray(sink, dtype=np.float64)])
@@ -137,20 +150,29 @@ def copy_paste(
     """A fraction of the queries copies from given keys, the rest switch off at the sink or at themselves.
 
     ``assignment[i]`` is the key that query i copies, or -1 to be off. In each context (a row of the mask
-    ``contexts``; default: one that sees everything) the visible tokens are queries, the visible tokens and the
-    sink are keys; a copying query prefers its key to **all** others, an off query (or one whose key is not
-    visible) prefers the sink (``off="sink"``) or itself (``off="self"``). Contexts of probability 0 are dropped:
-    what must hold is what has positive probability. V x_j = ``targets``_j (default x_j), and V x_s = 0 if the
-    sink is the switch. theory.md C10.
+    ``contexts``; default: one that sees everything) the visible tokens are queries, the visible tokens and
+    the sink are keys; a copying query prefers its key to **all** others, an off query (or one whose key is
+    not visible) prefers the sink (``off="sink"``) or itself (``off="self"``). Contexts of probability 0 are
+    dropped: what must hold is what has positive probability. V x_j = ``targets``_j (default x_j), and V x_s =
+    0 if the sink is the switch. theory.md C10.
     """
     tokens = require_tokens(tokens, "tokens")
     count = len(tokens)
     sink = np.asarray(sink, dtype=np.float64)
     chosen = np.asarray(assignment)
-    if chosen.shape != (count,) or chosen.dtype.kind not in "iu" or chosen.min() < -1 or chosen.max() >= count:
-        raise ValueError(f"Expected one key index in -1..{count - 1} per token, got {list(assignment)}; -1 means off.")
+    if (
+        chosen.shape != (count,)
+        or chosen.dtype.kind not in "iu"
+        or chosen.min() < -1
+        or chosen.max() >= count
+    ):
+        raise ValueError(
+            f"Expected one key index in -1..{count - 1} per token, got {list(assignment)}; -1 means off."
+        )
     if off not in ("sink", "self"):
-        raise ValueError(f"Expected off to be sink or self, got {off!r}; say where a query that is off attends.")
+        raise ValueError(
+            f"Expected off to be sink or self, got {off!r}; say where a query that is off attends."
+        )
     seen = _likely_contexts(contexts, probabilities, count)
     keys = np.vstack([tokens, sink])
     queries, favoured, masks = [], [], []
@@ -174,11 +196,17 @@ def _likely_contexts(
     seen = np.ones((1, count), dtype=bool) if contexts is None else np.asarray(contexts)
     if seen.dtype != bool or seen.ndim != 2 or seen.shape[1] != count or len(seen) == 0:
         raise ValueError(
-            f"Expected contexts as a non-empty boolean mask (contexts, {count}), got dtype {seen.dtype} and shape"
-            f" {seen.shape}; mark the visible tokens of each context."
+            f"Expected contexts as a non-empty boolean mask (contexts, {count}), got dtype {seen.dtype} and"
+            f" shape {seen.shape}; mark the visible tokens of each context."
         )
-    weights = np.full(len(seen), 1.0 / len(seen)) if probabilities is None else np.asarray(probabilities, dtype=float)
-    if weights.shape != (len(seen),) or not ((weights >= 0.0).all() and math.isclose(float(weights.sum()), 1.0)):
+    weights = (
+        np.full(len(seen), 1.0 / len(seen))
+        if probabilities is None
+        else np.asarray(probabilities, dtype=float)
+    )
+    if weights.shape != (len(seen),) or not (
+        (weights >= 0.0).all() and math.isclose(float(weights.sum()), 1.0)
+    ):
         raise ValueError(f"Expected one probability per context with sum 1, got {weights}; normalise them.")
     return seen[weights > 0.0]
 
@@ -186,7 +214,9 @@ def _likely_contexts(
 def _merge(
     queries: list[int], favoured: list[int], masks: list[np.ndarray], *, whole: bool
 ) -> tuple[Int[np.ndarray, " row"], Int[np.ndarray, " row"], Bool[np.ndarray, "row key"]]:
-    """One row per (query, favoured key): margins unite their competitors; masses keep the maximal sets only."""
+    """One row per (query, favoured key): margins unite their competitors; masses keep the maximal sets
+    only.
+    """
     groups: dict[tuple[int, int], list[np.ndarray]] = {}
     for query, key, mask in zip(queries, favoured, masks, strict=True):
         groups.setdefault((query, key), []).append(mask)

@@ -5,7 +5,7 @@ computed margin is lowered by its a-priori rounding error first. Below, by weak 
 G = sum_c lambda_c x_i (x_a - x_b)^T and p* the dual exponent,
 
     min ||W||_p >= sum_c m_c lambda_c / ||G||_{p*}                          (margins)
-    min ||W||_p >= sum_i s_i (L_i + H(lambda_i / s_i)) / ||G||_{p*}         (masses; s_i the row sums, H entropy),
+    min ||W||_p >= sum_i s_i (L_i + H(lambda_i / s_i)) / ||G||_{p*}         (masses; s row sums, H entropy),
 
 with ||G|| raised by the rounding in G and in its singular values. theory.md C1, C3.
 """
@@ -29,7 +29,9 @@ __all__ = ["dual_matrix_norm", "dual_objective", "feasible_scale", "margin_floor
 def margin_floor(
     constraints: Constraints, left: Float[np.ndarray, "dim rank"], right: Float[np.ndarray, "dim rank"]
 ) -> Float[np.ndarray, "row key"]:
-    """Lower bounds on the exact margins of W = left right^T at the float64 inputs (+inf off the competitors)."""
+    """Lower bounds on the exact margins of W = left right^T at the float64 inputs (+inf off the
+    competitors).
+    """
     queries = constraints.queries[constraints.row_query]
     keys = constraints.keys
     margins = constraints.margins((queries @ left) @ (keys @ right).T)
@@ -71,7 +73,9 @@ def feasible_scale(constraints: Constraints, floor: Float[np.ndarray, "row key"]
 def norm_upper_bound(
     left: Float[np.ndarray, "dim rank"], right: Float[np.ndarray, "dim rank"], norm: str | float
 ) -> float:
-    """||left right^T||_p from above: the norm of R_left R_right^T of two QR factorisations, raised by rounding."""
+    """||left right^T||_p from above: the norm of R_left R_right^T of two QR factorisations, raised by
+    rounding.
+    """
     if left.shape[1] == 0:
         return 0.0
     core = np.linalg.qr(left, mode="r") @ np.linalg.qr(right, mode="r").T
@@ -80,7 +84,9 @@ def norm_upper_bound(
     return schatten_norm(core, norm) * (1.0 + 1e-15) + spread * float(rounding)
 
 
-def dual_matrix_norm(constraints: Constraints, dual: Float[np.ndarray, "row key"], norm: str | float) -> float:
+def dual_matrix_norm(
+    constraints: Constraints, dual: Float[np.ndarray, "row key"], norm: str | float
+) -> float:
     """An upper bound on ||G||_{p*}, G = sum_c lambda_c x_i (x_a - x_b)^T, evaluated on the tokens."""
     q = dual_exponent(norm)
     queries, keys = constraints.queries[constraints.row_query], constraints.keys
@@ -93,7 +99,9 @@ def dual_matrix_norm(constraints: Constraints, dual: Float[np.ndarray, "row key"
     sizes = np.abs(queries).T @ (np.abs(signed) @ (np.abs(keys) + np.abs(centre)))
     rank = min(matrix.shape)
     values = scipy.linalg.svdvals(matrix)
-    rounding = gamma * float(np.linalg.norm(sizes)) + 8.0 * UNIT_ROUNDOFF * sum(matrix.shape) * float(values[0])
+    rounding = gamma * float(np.linalg.norm(sizes)) + 8.0 * UNIT_ROUNDOFF * sum(matrix.shape) * float(
+        values[0]
+    )
     spread = rank ** max(1.0 / q - 0.5, 0.0)  # ||E||_q <= rank^(1/q - 1/2)^+ ||E||_F
     return schatten_norm(np.diag(values), q) * (1.0 + 1e-14) + spread * rounding
 
@@ -111,7 +119,9 @@ def dual_objective(constraints: Constraints, dual: Float[np.ndarray, "row key"])
 def _log_sum_exp(
     t: float, margins: Float[np.ndarray, "row key"]
 ) -> tuple[Float[np.ndarray, " row"], Float[np.ndarray, " row"]]:
-    """log sum_b exp(-t margin_b) of each row and its slope in t; infinite margins (no competitor) count nothing."""
+    """log sum_b exp(-t margin_b) of each row and its slope in t; infinite margins (no competitor) count
+    nothing.
+    """
     counts = np.isfinite(margins)
     finite = np.where(counts, margins, 0.0)
     values = np.where(counts, -t * finite, -np.inf)

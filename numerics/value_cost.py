@@ -1,10 +1,11 @@
 """What the values cost: the cheapest W_VO with prescribed outputs, by pseudo-inverse (theory.md C7).
 
-    min ||V||_p  subject to  V x_j = t_j, V x_s = 0      is      ||B M^+||_p,   M = [x_1 .. x_n, x_s], B = [t_1 .. t_n, 0],
+    min ||V||_p  subject to  V x_j = t_j, V x_s = 0   is   ||B M^+||_p,
+    M = [x_1 .. x_n, x_s],  B = [t_1 .. t_n, 0],
 
-for every p (indeed every unitarily invariant norm), when B M^+ M = B: any V with V M = B has V P = B M^+ for the
-projection P on the span of M, and projecting does not raise the norm. The dual is max <Y, B> over
-||Y M^T||_{p*} <= 1, attained at Y = S (M^+)^T with S aligned to V.
+for every p (indeed every unitarily invariant norm), when B M^+ M = B: any V with V M = B has V P = B M^+ for
+the projection P on the span of M, and projecting does not raise the norm. The dual is max <Y, B> over ||Y
+M^T||_{p*} <= 1, attained at Y = S (M^+)^T with S aligned to V.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ class ValueCost:
 
     ``status`` "independent": the inputs are independent beyond rounding, and both bounds hold for the exact
     problem. "consistent": the inputs are dependent and the targets agree to ``residual``; the bounds hold for
-    targets moved by that much. "inconsistent": ``conflict`` is a unit c with sum c_j x_j = 0 to rounding while
-    sum c_j t_j has norm ``residual``: no V exists, ``upper`` is inf.
+    targets moved by that much. "inconsistent": ``conflict`` is a unit c with sum c_j x_j = 0 to rounding
+    while sum c_j t_j has norm ``residual``: no V exists, ``upper`` is inf.
     """
 
     status: Literal["independent", "consistent", "inconsistent"]
@@ -60,19 +61,24 @@ def value_cost(
     null: Float[np.ndarray, " dim"] | None = None,
     rank_tolerance: float = 1e-12,
 ) -> ValueCost:
-    """The cheapest V (out, dim) in Schatten norm with V inputs_j = targets_j for all j, and V null = 0 if given.
+    """The cheapest V (out, dim) in Schatten norm with V inputs_j = targets_j for all j, and V null = 0 if
+    given.
 
-    Singular values of the inputs below ``rank_tolerance`` times the largest count as zero. Raises ValueError for
-    arrays that do not fit, NaN or p < 1. theory.md C7.
+    Singular values of the inputs below ``rank_tolerance`` times the largest count as zero. Raises ValueError
+    for arrays that do not fit, NaN or p < 1. theory.md C7.
     """
     p = exponent(norm)
     inputs, targets = require_tokens(inputs, "inputs"), require_tokens(targets, "targets")
     if len(inputs) != len(targets):
-        raise ValueError(f"Expected one target per input, got {len(targets)} for {len(inputs)}; align the two arrays.")
+        raise ValueError(
+            f"Expected one target per input, got {len(targets)} for {len(inputs)}; align the two arrays."
+        )
     if null is not None:
         null = np.asarray(null, dtype=np.float64)
         if null.shape != inputs.shape[1:]:
-            raise ValueError(f"Expected a null token of shape {inputs.shape[1:]}, got {null.shape}; pass one embedding.")
+            raise ValueError(
+                f"Expected a null token of shape {inputs.shape[1:]}, got {null.shape}; pass one embedding."
+            )
         inputs = np.vstack([inputs, null])
         targets = np.vstack([targets, np.zeros(targets.shape[1])])
     u, s, vt = np.linalg.svd(inputs, full_matrices=False)
@@ -85,7 +91,9 @@ def value_cost(
     condition = float(s[0] / s[-1]) if rank else math.inf
     independent = rank == len(inputs)
     conflict = np.zeros(len(inputs))
-    status: Literal["independent", "consistent", "inconsistent"] = "independent" if independent else "consistent"
+    status: Literal["independent", "consistent", "inconsistent"] = (
+        "independent" if independent else "consistent"
+    )
     size = float(np.linalg.norm(targets))
     if not independent and np.linalg.norm(misfit) > 1e-9 * max(size, 1e-300) * math.sqrt(condition):
         status = "inconsistent"
@@ -98,7 +106,9 @@ def value_cost(
     if independent:
         # V + (B - V M) M^+ is exactly feasible; s_min is lowered by the SVD's error.
         floor = float(s[-1]) - 8.0 * dot_error(sum(inputs.shape)) * float(s[0])
-        slack = residual + dot_error(inputs.shape[1] + 4) * float(np.linalg.norm(np.abs(inputs) @ np.abs(w_vo.T)))
+        slack = residual + dot_error(inputs.shape[1] + 4) * float(
+            np.linalg.norm(np.abs(inputs) @ np.abs(w_vo.T))
+        )
         slack *= min(w_vo.shape) ** (1.0 / p)
         upper = upper * (1.0 + 1e-13) + slack / floor if floor > 0.0 else math.inf
     if status == "inconsistent":
@@ -107,18 +117,24 @@ def value_cost(
 
 
 def _dual(w_vo, inputs, targets, pseudo_inverse, p):
-    """Y = S (M^+)^T for S with ||S||_{p*} = 1 and <S, V> = ||V||_p, rescaled to ||Y M^T||_{p*} <= 1; its value."""
+    """Y = S (M^+)^T for S with ||S||_{p*} = 1 and <S, V> = ||V||_p, rescaled to ||Y M^T||_{p*} <= 1; its
+    value.
+    """
     q = dual_exponent(p)
     left, values, right = np.linalg.svd(w_vo, full_matrices=False)
     if values[0] == 0.0:
         return np.zeros((w_vo.shape[0], len(inputs))), 0.0
     positive = values > 1e-13 * values[0]
-    shape = np.where(positive, (values / values[0]) ** (p - 1.0), 0.0) if p < math.inf else values >= values[0]
+    shape = (
+        np.where(positive, (values / values[0]) ** (p - 1.0), 0.0) if p < math.inf else values >= values[0]
+    )
     aligned = (left * shape) @ right
     dual = aligned @ pseudo_inverse.T
     size = schatten_norm(dual @ inputs, q)
     rounding = dot_error(sum(inputs.shape) + 8) * float(np.linalg.norm(np.abs(dual) @ np.abs(inputs)))
     size = size * (1.0 + 1e-13) + rounding * min(w_vo.shape) ** max(1.0 / q - 0.5, 0.0)
     dual = dual / size
-    value = float((dual.T * targets).sum()) - dot_error(targets.size) * float((np.abs(dual.T) * np.abs(targets)).sum())
+    value = float((dual.T * targets).sum()) - dot_error(targets.size) * float(
+        (np.abs(dual.T) * np.abs(targets)).sum()
+    )
     return dual, max(value, 0.0)

@@ -29,7 +29,9 @@ def test_the_sink_as_a_causal_query_sees_no_competitor():
 
 
 def test_the_diagonal_lists_ordered_pairs_and_the_causal_one_earlier_keys():
-    assert triples(diagonal_constraints(X, margin=1.0)) == sorted((i, i, j) for i in range(4) for j in range(4) if i != j)
+    assert triples(diagonal_constraints(X, margin=1.0)) == sorted(
+        (i, i, j) for i in range(4) for j in range(4) if i != j
+    )
     causal = diagonal_constraints(X, margin=1.0, causal=True)
     assert triples(causal) == sorted((i, i, j) for i in range(4) for j in range(i))
 
@@ -85,7 +87,13 @@ def test_both_levels_or_neither_are_refused():
 
 @pytest.mark.parametrize(
     "tokens",
-    [np.zeros((0, 3)), np.zeros(3), np.full((2, 2), np.nan), np.zeros((2, 2), dtype=complex), np.array([["a"]])],
+    [
+        np.zeros((0, 3)),
+        np.zeros(3),
+        np.full((2, 2), np.nan),
+        np.zeros((2, 2), dtype=complex),
+        np.array([["a"]]),
+    ],
 )
 def test_bad_tokens_are_refused(tokens):
     with pytest.raises(ValueError, match="Expected"):

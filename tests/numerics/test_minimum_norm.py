@@ -15,7 +15,9 @@ NORMS = (1.0, 2.0, math.inf)
 
 
 def random_instance(seed):
-    """A set of constraints and a norm: patterns, tasks and arbitrary triples, d < T and d > T, ties included."""
+    """A set of constraints and a norm: patterns, tasks and arbitrary triples, d < T and d > T, ties
+    included.
+    """
     rng = np.random.default_rng(seed)
     count, dim = int(rng.integers(1, 11)), int(rng.integers(1, 11))
     tokens = rng.standard_normal((count, dim))
@@ -24,7 +26,11 @@ def random_instance(seed):
     if rng.random() < 0.15:
         tokens[-1] = tokens[0]
     sink = rng.standard_normal(dim)
-    levels = {"margin": float(rng.uniform(0.3, 3.0))} if rng.random() < 0.5 else {"mass": float(rng.uniform(0.5, 0.99))}
+    levels = (
+        {"margin": float(rng.uniform(0.3, 3.0))}
+        if rng.random() < 0.5
+        else {"mass": float(rng.uniform(0.5, 0.99))}
+    )
     kind, causal = int(rng.integers(5)), bool(rng.integers(2))
     if kind == 0:
         c = sink_constraints(tokens, sink, causal=causal, sink_queries=bool(rng.integers(2)), **levels)
@@ -37,7 +43,9 @@ def random_instance(seed):
         assignment = rng.integers(-1, count, size=count)
         contexts = rng.random((2, count)) < 0.8
         off = "sink" if rng.random() < 0.5 else "self"
-        c = copy_paste(tokens, sink, assignment, off=off, contexts=contexts | (~contexts).all(1)[:, None], **levels).attention
+        c = copy_paste(
+            tokens, sink, assignment, off=off, contexts=contexts | (~contexts).all(1)[:, None], **levels
+        ).attention
     else:
         pairs = [
             (int(rng.integers(count)), *map(int, rng.choice(count, 2, replace=False)))
@@ -99,8 +107,14 @@ def test_the_answer_is_feasible_in_exact_arithmetic():
         left = [[Fraction(float(e)) for e in row] for row in answer.left]
         right = [[Fraction(float(e)) for e in row] for row in answer.right]
         x = [[Fraction(float(e)) for e in row] for row in tokens]
-        head = [[sum(a * b for a, b in zip(row, col, strict=True)) for col in zip(*left, strict=True)] for row in x]
-        tail = [[sum(a * b for a, b in zip(row, col, strict=True)) for col in zip(*right, strict=True)] for row in x]
+        head = [
+            [sum(a * b for a, b in zip(row, col, strict=True)) for col in zip(*left, strict=True)]
+            for row in x
+        ]
+        tail = [
+            [sum(a * b for a, b in zip(row, col, strict=True)) for col in zip(*right, strict=True)]
+            for row in x
+        ]
         logit = [[sum(a * b for a, b in zip(u, v, strict=True)) for v in tail] for u in head]
         assert all(logit[i][i] - logit[i][j] >= 1 for i in range(5) for j in range(5) if i != j)
 
@@ -125,7 +139,9 @@ def test_rotating_permuting_and_redundant_constraints_change_nothing_and_rescali
 
     def same(constraints, factor=1.0):
         other = minimum_norm(constraints, norm, tolerance=1e-6)
-        assert other.lower <= factor * base.upper * (1 + 1e-9) and factor * base.lower <= other.upper * (1 + 1e-9)
+        assert other.lower <= factor * base.upper * (1 + 1e-9) and factor * base.lower <= other.upper * (
+            1 + 1e-9
+        )
         assert other.gap <= 1e-6
 
     rotation = np.linalg.qr(rng.standard_normal((5, 5)))[0]
@@ -169,7 +185,9 @@ def test_the_product_route_and_the_general_one_agree_on_sinks(norm, levels):
 
 def test_contradictory_wishes_are_proved_infeasible_by_their_weights():
     tokens = np.random.default_rng(2).standard_normal((4, 3))
-    answer = minimum_norm(constraints_from_triples(tokens, tokens, [(0, 1, 2), (0, 2, 1), (1, 0, 2)], 1.0), 1.0)
+    answer = minimum_norm(
+        constraints_from_triples(tokens, tokens, [(0, 1, 2), (0, 2, 1), (1, 0, 2)], 1.0), 1.0
+    )
     assert answer.status == "infeasible" and answer.upper == math.inf
     assert answer.residual <= 1e-15 and len(answer.dual_weight) == 2
 
@@ -180,7 +198,10 @@ def test_coinciding_tokens_have_no_diagonal(norm):
     tokens[2] = tokens[0]
     for levels in ({"margin": 1.0}, {"mass": 0.6}):
         for causal in (False, True):
-            assert minimum_norm(diagonal_constraints(tokens, causal=causal, **levels), norm).status == "infeasible"
+            assert (
+                minimum_norm(diagonal_constraints(tokens, causal=causal, **levels), norm).status
+                == "infeasible"
+            )
 
 
 def test_zero_tokens_have_no_diagonal():
@@ -205,7 +226,13 @@ def test_below_half_the_mass_the_product_formula_fails_and_the_engine_does_not()
     differences = np.array([[3.0, 0.0], [-1.0, delta]])
     mask = np.array([[True, True, False]] * 2)
     c = Constraints(
-        queries, np.vstack([sink - differences, sink]), [0, 1], [2, 2], mask, margin=None, mass=np.array(1 / (1 + odds))
+        queries,
+        np.vstack([sink - differences, sink]),
+        [0, 1],
+        [2, 2],
+        mask,
+        margin=None,
+        mass=np.array(1 / (1 + odds)),
     )
     mu = np.linspace(1e-4, 1 - 1e-4, 20001)
     entropy = -(mu * np.log(mu) + (1 - mu) * np.log1p(-mu))
@@ -239,7 +266,8 @@ def test_the_gap_closes_on_independent_unit_tokens(count, norm, tolerance):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("count", "norm", "tolerance"), [(128, 1.0, 1e-3), (256, 1.0, 1e-3), (256, 2.0, 1e-6), (128, math.inf, 1e-3)]
+    ("count", "norm", "tolerance"),
+    [(128, 1.0, 1e-3), (256, 1.0, 1e-3), (256, 2.0, 1e-6), (128, math.inf, 1e-3)],
 )
 def test_the_gap_closes_on_many_independent_unit_tokens(count, norm, tolerance):
     answer = minimum_norm(

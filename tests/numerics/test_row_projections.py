@@ -32,7 +32,7 @@ def test_margin_projection_is_feasible_with_a_dual_that_proves_it_nearest(seed):
     assert dual.min() >= -1e-10
     moved = logits - projected
     assert np.abs(moved.sum(axis=1)).max() <= 1e-9  # what competitors lose the favoured key gains
-    assert np.abs((dual * np.where(competitors, slack, 0.0))).max() <= 1e-8
+    assert np.abs(dual * np.where(competitors, slack, 0.0)).max() <= 1e-8
     others = ~competitors
     others[np.arange(ROWS), favoured] = False
     assert (moved[others] == 0.0).all()

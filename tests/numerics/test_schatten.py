@@ -21,7 +21,13 @@ def matrix(seed=0, shape=(5, 3)):
 
 
 def test_named_norms_are_the_exponents_one_two_and_infinity():
-    assert [exponent(n) for n in ("nuclear", "frobenius", "spectral", 1.5, "3")] == [1.0, 2.0, math.inf, 1.5, 3.0]
+    assert [exponent(n) for n in ("nuclear", "frobenius", "spectral", 1.5, "3")] == [
+        1.0,
+        2.0,
+        math.inf,
+        1.5,
+        3.0,
+    ]
 
 
 @pytest.mark.parametrize("bad", [0.99, 0, -1, math.nan, "euclid", None])

@@ -38,7 +38,9 @@ def test_the_witness_is_feasible_and_its_weights_prove_the_lower_bound(count, di
     dual = np.zeros(c.competitors.shape)
     dual[:, 1:] = np.outer(cost.query_weights, cost.key_weights)
     for norm in (1.0, 2.0, math.inf):
-        assert dual_objective(c, dual) / dual_matrix_norm(c, dual, norm) == pytest.approx(cost.lower, rel=1e-8)
+        assert dual_objective(c, dual) / dual_matrix_norm(c, dual, norm) == pytest.approx(
+            cost.lower, rel=1e-8
+        )
 
 
 def test_queries_may_differ_from_keys():
@@ -64,14 +66,18 @@ def test_exchangeable_tokens_cost_the_closed_form():
     cost = sink_cost(np.eye(count + 1)[:count], np.eye(count + 1)[count], margin=m)
     assert cost.lower == pytest.approx(m * count / math.sqrt(count + 1), rel=1e-12)
     mass = sink_cost(np.eye(count + 1)[:count], np.eye(count + 1)[count], mass=0.8)
-    assert mass.lower == pytest.approx((math.log(4.0) + math.log(count)) * count / math.sqrt(count + 1), rel=1e-7)
+    assert mass.lower == pytest.approx(
+        (math.log(4.0) + math.log(count)) * count / math.sqrt(count + 1), rel=1e-7
+    )
 
 
 def test_rotating_leaves_the_cost_and_doubling_the_tokens_quarters_it():
     tokens, sink = cloud(5, 4)
     base = sink_cost(tokens, sink, margin=1.0)
     rotation = np.linalg.qr(np.random.default_rng(1).standard_normal((4, 4)))[0]
-    assert sink_cost(tokens @ rotation, sink @ rotation, margin=1.0).lower == pytest.approx(base.lower, rel=1e-10)
+    assert sink_cost(tokens @ rotation, sink @ rotation, margin=1.0).lower == pytest.approx(
+        base.lower, rel=1e-10
+    )
     assert sink_cost(2 * tokens, 2 * sink, margin=1.0).lower == pytest.approx(base.lower / 4, rel=1e-10)
     assert sink_cost(tokens[::-1], sink, margin=1.0).lower == pytest.approx(base.lower, rel=1e-10)
 

@@ -35,7 +35,8 @@ def test_inverse_bigram_with_self_as_default_costs_its_frobenius_form_and_less_t
 def test_inverse_bigram_asks_for_the_target_over_the_default_and_the_default_over_the_rest():
     task = inverse_bigram(TOKENS[:3], [1, 2, 0], sink=SINK)
     assert triples(task) == sorted(
-        [(i, (i + 1) % 3, 3) for i in range(3)] + [(i, 3, j) for i in range(3) for j in range(3) if j != (i + 1) % 3]
+        [(i, (i + 1) % 3, 3) for i in range(3)]
+        + [(i, 3, j) for i in range(3) for j in range(3) if j != (i + 1) % 3]
     )
 
 
@@ -82,7 +83,9 @@ def test_all_off_is_the_plain_pattern():
     assert one.qk.lower <= other.qk.upper and other.qk.lower <= one.qk.upper
     assert one.qk.upper == pytest.approx(N / math.sqrt(N + 1))
     itself = task_cost(diagonal_task(TOKENS, TOKENS, margin=1.0), 2.0, tolerance=1e-6)
-    assert itself.qk.upper == pytest.approx(math.sqrt(N - 1)) and itself.vo.upper == pytest.approx(math.sqrt(N))
+    assert itself.qk.upper == pytest.approx(math.sqrt(N - 1)) and itself.vo.upper == pytest.approx(
+        math.sqrt(N)
+    )
 
 
 def test_copying_oneself_while_off_at_oneself_is_the_diagonal_with_the_sink_as_a_rival():
@@ -107,5 +110,10 @@ def test_bad_descriptions_are_refused():
     for weights in ([0.5], [0.5, 0.6], [-0.5, 1.5], [np.nan, 1.0]):
         with pytest.raises(ValueError, match="one probability"):
             copy_paste(
-                TOKENS[:3], SINK, [-1] * 3, contexts=np.ones((2, 3), dtype=bool), probabilities=weights, margin=1.0
+                TOKENS[:3],
+                SINK,
+                [-1] * 3,
+                contexts=np.ones((2, 3), dtype=bool),
+                probabilities=weights,
+                margin=1.0,
             )

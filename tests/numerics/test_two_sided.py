@@ -5,7 +5,13 @@ import numpy as np
 import pytest
 
 from numerics.constraints import Constraints, diagonal_constraints
-from numerics.two_sided import dual_matrix_norm, dual_objective, feasible_scale, margin_floor, norm_upper_bound
+from numerics.two_sided import (
+    dual_matrix_norm,
+    dual_objective,
+    feasible_scale,
+    margin_floor,
+    norm_upper_bound,
+)
 
 X = np.random.default_rng(0).standard_normal((4, 3))
 
@@ -22,7 +28,9 @@ def test_margin_floor_is_below_the_exact_margins_and_close_to_them():
     w = [[sum(a * b for a, b in zip(u, v, strict=True)) for v in exact(right)] for u in exact(left)]
     tokens = exact(X)
     for i, a, b in zip(*c.triples(), strict=True):
-        margin = sum(tokens[i][r] * w[r][s] * (tokens[a][s] - tokens[b][s]) for r in range(3) for s in range(3))
+        margin = sum(
+            tokens[i][r] * w[r][s] * (tokens[a][s] - tokens[b][s]) for r in range(3) for s in range(3)
+        )
         assert Fraction(float(floor[i, b])) <= margin <= Fraction(float(floor[i, b])) + Fraction(1, 10**12)
 
 
