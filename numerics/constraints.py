@@ -62,7 +62,7 @@ class Constraints:
         if not (rows.ndim == 1 and keys.shape == rows.shape and mask.shape == (len(rows), len(self.keys))):
             raise ValueError(
                 f"Expected favoured keys (rows,) and competitors (rows, keys) for {len(rows)} rows, got"
-                f" shapes {keys.shape} and {mask.shape}; give each row one favoured key and a mask over the keys."
+                f" shapes {keys.shape} and {mask.shape}; give each row a favoured key and a mask over keys."
             )
         if rows.size and not (
             0 <= rows.min()
