@@ -186,7 +186,8 @@ class Evaluator:
         for operation, item in zip(node.ops, node.comparators):
             right = self.evaluate(item)
             if isinstance(operation, (ast.In, ast.NotIn)):
-                need(isinstance(right, (list, range)), "'in' takes an index set")
+                need(isinstance(left, int) and (isinstance(right, range) or isinstance(right, list) and all(
+                    isinstance(item, int) for item in right)), "'in' takes an integer and an index set")
                 holds = (left in right) is isinstance(operation, ast.In)
             else:
                 need(type(operation) in _RELATIONS, "this relation is not part of the formula language")

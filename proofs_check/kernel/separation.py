@@ -70,6 +70,8 @@ def find_witness(evaluator: Evaluator, key: object, kinds: tuple[str, ...]) -> d
 def read_normal(witness: dict, width: int, key: str) -> list[fmpq]:
     normal = [read_number(item, key) for item in field(witness, "normal", list, key)]
     need(len(normal) == width, f"witness '{key}': the normal has another length than the rows")
+    # every distance bound is relative to its length
+    need(any(bool(entry != 0) for entry in normal), f"witness '{key}': the normal is the zero vector")
     return normal
 
 

@@ -87,6 +87,8 @@ def test_distances_are_shown_from_both_sides_and_not_beyond() -> None:
         truth("hull_distance_at_least([[0-3, 0]], 3, 'u')", {"u": {"normal": ["1", "0"]}})
     with pytest.raises(Rejected):
         truth(f"hull_distance_at_least({rows}, 0-1, 'u')", {"u": {"normal": ["-3", "-4"]}})
+    with pytest.raises(Rejected):
+        truth(f"hull_distance_at_least({rows}, 100, 'u')", {"u": {"normal": ["0", "0"]}})
 
 
 def cloud(tmp_path: Path, array: np.ndarray) -> Cloud:
