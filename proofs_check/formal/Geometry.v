@@ -161,3 +161,64 @@ suff: 0 < dot 0 (x ord_max *m W) by rewrite dot0l ltxx.
 apply: positive_off_hull h => j; rewrite inE => j0.
 by rewrite dotC (lt_le_trans ltr01) // margin // j0 -ltnS ltn_ord.
 Qed.
+
+(* The plane, for the example that follows. *)
+Definition vec2 (F : fieldType) (a b : F) : 'rV[F]_2 := \row_k if k == 0 then a else b.
+
+Lemma form2 (F : fieldType) (W : 'M[F]_2) (a b c e : F) :
+  form W (vec2 a b) (vec2 c e) = a * W 0 0 * c + b * W 1 0 * c + a * W 0 1 * e + b * W 1 1 * e.
+Proof.
+rewrite /form /dot !big_ord_recl big_ord0 !mxE !big_ord_recl !big_ord0 !mxE /=.
+have -> : lift ord0 ord0 = 1 :> 'I_2 by apply: val_inj.
+have -> : ord0 = 0 :> 'I_2 by [].
+by ring.
+Qed.
+
+Lemma det2 (F : fieldType) (W : 'M[F]_2) : \det W = W 0 0 * W 1 1 - W 0 1 * W 1 0.
+Proof.
+rewrite (expand_det_row _ 0) !big_ord_recl big_ord0 /cofactor !det_mx11 !mxE /=.
+have -> : lift ord0 ord0 = 1 :> 'I_2 by apply: val_inj.
+have -> : lift 1 0 = 0 :> 'I_2 by apply: val_inj.
+have -> : ord0 = 0 :> 'I_2 by [].
+by rewrite /bump /= !addn0 !add0n expr0 expr1; ring.
+Qed.
+
+(* G2, rank one can fail for a general set of pairs.  x_s = (1,0), x_1 = (-2,0), x_2 = (1,-2), x_3 = (0,2) and the  *)
+(* pairs (1,1), (2,1), (2,3), (3,3): some W represents them, none of rank at most one does.                         *)
+Theorem G2_rank_one_fails (R : realFieldType) :
+  let xs := vec2 1 0 in let x1 := vec2 (- 2%:R) 0 in let x2 := vec2 1 (- 2%:R) in let x3 := vec2 0 2%:R in
+  let represents (W : 'M[R]_2) := [/\ 1 <= form W x1 (xs - x1), 1 <= form W x2 (xs - x1),
+    1 <= form W x2 (xs - x3) & 1 <= form W x3 (xs - x3)] in
+  (exists W, represents W) /\ forall W, represents W -> ~ (\rank W <= 1)%N.
+Proof.
+move=> xs x1 x2 x3 represents.
+have sub (a b c e : R) : vec2 a b - vec2 c e = vec2 (a - c) (b - e).
+  by apply/rowP => k; rewrite !mxE; case: ifP.
+rewrite /represents /xs /x1 /x2 /x3; split.
+  exists (\matrix_(i, j) if (i == 1) then -1 else if (j == 1) then - 2%:R else -1).
+  rewrite !sub !form2 !mxE /=; split.
+  - by rewrite (_ : _ + _ = 6%:R) ?ler1n //; ring.
+  - by rewrite (_ : _ + _ = 3%:R) ?ler1n //; ring.
+  - by rewrite (_ : _ + _ = 1%:R) ?ler1n //; ring.
+  - by rewrite (_ : _ + _ = 2%:R) ?ler1n //; ring.
+move=> W; rewrite !sub !form2.
+set a := W 0 0; set b := W 0 1; set c := W 1 0; set e := W 1 1 => -[h1 h2 h3 h4] rank1.
+have det : a * e = b * c.
+  have : ~~ (W \in unitmx) by apply/negP => /mxrank_unit r2; rewrite r2 in rank1.
+  by rewrite unitmxE unitfE negbK det2 subr_eq0 => /eqP.
+have g1 : 1 <= - 6%:R * a by apply: le_trans h1 _; rewrite le_eqVlt; apply/orP; left; apply/eqP; ring.
+have g2 : 1 <= 3%:R * (a - 2%:R * c) by apply: le_trans h2 _; rewrite le_eqVlt; apply/orP; left; apply/eqP; ring.
+have g3 : 1 <= a - 2%:R * b - 2%:R * c + 4%:R * e.
+  by apply: le_trans h3 _; rewrite le_eqVlt; apply/orP; left; apply/eqP; ring.
+have g4 : 1 <= 2%:R * (c - 2%:R * e) by apply: le_trans h4 _; rewrite le_eqVlt; apply/orP; left; apply/eqP; ring.
+have p1 : 0 < a - 2%:R * c by have := lt_le_trans ltr01 g2; rewrite pmulr_rgt0 ?ltr0n.
+have p2 : 0 < c - 2%:R * e by have := lt_le_trans ltr01 g4; rewrite pmulr_rgt0 ?ltr0n.
+have a0 : a < 0 by have := lt_le_trans ltr01 g1; rewrite mulNr oppr_gt0 pmulr_rlt0 ?ltr0n.
+have c0 : c < 0.
+  have : 2%:R * c < 0 by apply: lt_trans a0; rewrite -subr_gt0.
+  by rewrite pmulr_rlt0 ?ltr0n.
+have : 0 < c * (a - 2%:R * b - 2%:R * c + 4%:R * e).
+  have -> : c * (a - 2%:R * b - 2%:R * c + 4%:R * e) = (a - 2%:R * c) * (c - 2%:R * e) + 2%:R * (a * e - b * c) by ring.
+  by rewrite det subrr mulr0 addr0 mulr_gt0.
+by rewrite nmulr_rgt0 // ltNge (le_trans ler01 g3).
+Qed.

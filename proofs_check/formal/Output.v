@@ -148,3 +148,21 @@ have hm : 1 - delta <= mass (z None) (fun k => z (Some k)).
 have z0' k : 0 < z (Some k) by [].
 by split=> [|k]; [exact: (E8_mean_margin n0 (z0 None) z0' d1 hm) | exact: (G5_mass k (z0 None) z0' d1 hm)].
 Qed.
+
+(* The hypotheses of E8_switch can be met: one content key with value 1, equal logits, omega = delta = 1/2. *)
+Lemma E8_switch_satisfiable (R : rcfType) :
+  exists (v : option unit -> 'rV[R]_1) (u : 'rV[R]_1) (z : option unit -> R) (omega : R),
+    [/\ norm2 u = 1, forall k, 1 <= dot u (v (Some k)), norm2 (v None) <= 0, forall j, 0 < z j
+      & norm2 (\sum_j (z j / \sum_i z i) *: v j) <= omega /\ (omega + 0) / (1 + 0) < 1].
+Proof.
+have n1 : norm2 (const_mx 1 : 'rV[R]_1) = 1 by rewrite /norm2 /dot big_ord1 mxE mulr1 sqrtr1.
+have half : 0 < 2%:R^-1 :> R by rewrite invr_gt0 ltr0n.
+exists (fun t => if t is Some _ then const_mx 1 else 0), (const_mx 1), (fun=> 1), 2%:R^-1; split.
+- exact: n1.
+- by move=> k; rewrite /dot big_ord1 !mxE mulr1 lexx.
+- by rewrite /norm2 dot0l sqrtr0.
+- by move=> j; rewrite ltr01.
+split; last by rewrite !addr0 divr1 invf_lt1 ?ltr0n // (ltr_nat _ 1 2).
+rewrite sumr_const card_option card_unit (bigD1 None) //= scaler0 add0r (big_pred1 (Some tt)) => [|[[]|] //].
+by rewrite norm2Z n1 mulr1 div1r gtr0_norm.
+Qed.

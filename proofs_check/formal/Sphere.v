@@ -94,6 +94,17 @@ have -> : r ^+ 2 * (mu / (2%:R * r)) ^+ 2 = (mu / 2%:R) ^+ 2 by field; rewrite g
 by rewrite ler_expn2r ?nnegrE ?(le_trans _ low) ?divr_ge0 ?ler0n.
 Qed.
 
+Lemma G3_distance_satisfiable (R : realFieldType) :
+  exists (n : bool -> 'rV[R]_1) (z : 'rV[R]_1) (r mu : R),
+    [/\ 0 < r, dot (n true) (n true) = r ^+ 2, dot (n false) (n false) = r ^+ 2, 0 < mu
+      & mu <= dot (n true - n false) (n true - n false) /\ hull [set false] n z].
+Proof.
+exists (fun t => const_mx (if t then 1 else -1)), (const_mx (-1)), 1, 4%:R.
+split; rewrite ?ltr01 ?ltr0n //; try by rewrite /dot big_ord1 !mxE; ring.
+split; first by rewrite [dot _ _]big_ord1 !mxE le_eqVlt; apply/orP; left; apply/eqP; ring.
+by exists (fun=> 1); rewrite !big_set1 scale1r; split=> // j _; rewrite ler01.
+Qed.
+
 (* G4.  As G3 with b = 0 (keys on the sink's sphere, G invertible).  If all <x_s, x_i>, i in Q, have one strict     *)
 (* sign sg, the rank-one W = sg x_s (G^-T n_s)^T gives query i over key j the margin |<x_s, x_i>| |n_s - n_j|^2 / 2 *)
 (* exactly, which is positive when n_j <> n_s.  The sink may or may not be a query.                                 *)
