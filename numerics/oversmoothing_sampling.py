@@ -99,15 +99,19 @@ def step_draw(key, p, spec):
     noise = sample_noise(token_key, p, spec.tokens)
     if spec.attention is None and spec.null_token is None:
         # combine the noise first: with few queries the covariance and V then act on few rows
-        queries = embed(p["own"] @ noise, p, spec.tokens)
+        queries = embed(_rows(p, noise), p, spec.tokens)
         mixed = embed(p["attention"] @ noise, p, spec.tokens)
     else:
         x = embed(noise, p, spec.tokens)
-        attention = p["attention"] if spec.attention is None else p["own"] @ spec.attention(x)[None]
-        queries, mixed = p["own"] @ x, attention @ without_token(x, spec.null_token)
+        attention = p["attention"] if spec.attention is None else _rows(p, spec.attention(x))[None]
+        queries, mixed = _rows(p, x), attention @ without_token(x, spec.null_token)
     out = queries + head_output(value_key, mixed, p["value"])
     after, before = (features(y, p["centre"], p["gain"]) for y in (out, queries))
     return _summary(after @ after.T, before @ before.T, out.shape[1])
+
+
+def _rows(p, matrix):
+    return matrix if p["queries"] is None else matrix[p["queries"]]
 
 
 def _summary(after, before, dim: int):

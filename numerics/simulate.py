@@ -136,7 +136,7 @@ def simulate_step(
     `IsotropicValue` drawn afresh; ``rho``, ``direction`` u (default e_1), ``covariance`` R of trace 1 (default I/d)
     of the model x_i = sqrt(d)(sqrt(rho) u + sqrt(1-rho) z_i), or the user's ``tokens`` (T, d) as they are;
     ``dim`` where neither V nor tokens fix it; ``null_token`` s makes V x_s = 0 by projection; ``queries`` restricts
-    the rows computed; ``gain`` (d,) acts after the norm; ``memory_cap`` bytes for the arrays of a chunk;
+    the rows computed; ``gain`` (d,) acts after the norm; ``memory_cap`` bytes for the arrays of a chunk (A, V and their copies, O(T^2 + d^2), come on top);
     ``progress(done, draws)`` is called after each. ``method`` "gram" samples inner products only (module
     `oversmoothing_sampling`), "auto" does so where it applies.
     Raises ValueError on bad input. theory.md O1, O2, O6.
@@ -146,9 +146,8 @@ def simulate_step(
     p, spec = problem.inputs, problem.spec
     size = problem.num_tokens if queries is None else len(np.asarray(queries))
     if queries is not None:
-        rows = _queries(queries, problem.num_tokens)
-        p["own"] = p["own"][rows]
-        p["attention"] = None if p["attention"] is None else p["attention"][:, rows]
+        p["queries"] = _queries(queries, problem.num_tokens)
+        p["attention"] = None if p["attention"] is None else p["attention"][:, p["queries"]]
     kernel, route = sampling.step_draw, "embedding"
     if method != "embedding" and queries is None:
         if problem.isotropic and problem.fresh:
@@ -156,7 +155,7 @@ def simulate_step(
         elif problem.shared_row and problem.dim >= problem.num_tokens + 4:
             kernel, route = sampling.shared_row_step_draw, "gram"
     _require_route(method, route)
-    per_draw = 8 * (6 * problem.num_tokens * problem.dim + 6 * size**2) if route == "embedding" \
+    per_draw = 8 * (9 * problem.num_tokens * problem.dim + 6 * size**2) if route == "embedding" \
         else 8 * (16 * size**2 + 16 * problem.dim)
     means, squares, scalars = None, None, []
     done = 0
@@ -219,7 +218,7 @@ def simulate_depth(
         kernel, route = sampling.gram_depth_draw, "gram"
     _require_route(method, route)
     size = problem.num_tokens
-    per_draw = 8 * (6 * size * problem.dim + 6 * size**2) if route == "embedding" else 8 * 16 * size**2
+    per_draw = 8 * (9 * size * problem.dim + 6 * size**2) if route == "embedding" else 8 * 16 * size**2
     curves = []
     for keys, weights in _chunks(seed, draws, per_draw, memory_cap):
         curves.append(np.asarray(_depth_chunk(keys, p, spec, kernel))[: int(weights.sum())])
@@ -298,7 +297,7 @@ def _problem(attention, value, rho, dim, num_tokens, tokens, covariance, directi
     root = None if covariance is None else jnp.asarray(_square_root(require_covariance(covariance, dim)))
     inputs = {
         "attention": weights, "value": entry, "rho": jnp.float64(rho), "direction": jnp.asarray(u), "root": root,
-        "tokens": jnp.asarray(given) if given is not None else jnp.zeros((size, 0)), "own": jnp.eye(size),
+        "tokens": jnp.asarray(given) if given is not None else jnp.zeros((size, 0)), "queries": None,
         "centre": jnp.float64(norm == "layer"), "gain": None if scale is None else jnp.asarray(scale),
     }
     free = kind in ("gaussian", "spherical") and scale is None and weights is not None
