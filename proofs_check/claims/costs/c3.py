@@ -184,20 +184,36 @@ def mass_pair(x: Matrix, lam: Matrix, w: Matrix, t: Number, mass: Number, **give
     return Instance({**{key: value for key, value in values.values.items() if key != "m"}, "mass": mass}, values.witnesses)
 
 
+CIRCLE = [[1, 0], [Fraction(3, 5), Fraction(4, 5)], [Fraction(-5, 13), Fraction(12, 13)], [0, -1], [-1, 0]]
+
+
+def tellable(seed: int) -> Iterator[tuple[list, list]]:
+    """(tokens, a W with positive diagonal margins): on a circle (d < T), with a coordinate of their own (d > T), scattered."""
+    rng = np.random.default_rng(seed)
+    yield [[2]], [[0]]
+    for case in range(24):
+        count = 2 + case % 4
+        order = rng.permutation(len(CIRCLE))[:count]
+        yield [CIRCLE[i] for i in order], EYE
+        first = rng.integers(-2, 3, size=count) if case % 2 else np.round(rng.normal(size=count) * 64) / 64
+        x = [[value, *(2 * int(i == j) for j in range(count))] for i, value in enumerate(first.tolist())]
+        yield x, [[int(i == j and i > 0) for j in range(count + 1)] for i in range(count + 1)]
+    for x in token_tables(seed):
+        w = between(x, centring(len(x)))
+        if len(x) > 1 and margin(x, w) > 0:
+            yield x, w
+
+
 def mass_family(seed: int) -> Iterator[Instance]:
     """W a multiple of a direction with positive margins, large enough for the mass."""
     rng = np.random.default_rng(seed)
-    for case, x in enumerate(token_tables(seed)):
-        w = between(x, centring(len(x)))
-        least = margin(x, w)
-        if least is None or least <= 0:
-            continue
-        mass = (Fraction(1, 3), HALF, Fraction(4, 5), Fraction(9, 10))[case % 4]
-        need = log(float(mass / (1 - mass))) + log(len(x) - 1)
-        scale = Fraction(max(need, 0.0) / float(least) * (1 + 2.0**-20) + 2.0**-20).limit_denominator(2**30)
+    for case, (x, w) in enumerate(tellable(seed)):
+        mass = (Fraction(1, 3), HALF, Fraction(4, 5), Fraction(9, 10))[case // 2 % 4]
+        need = log(float(mass / (1 - mass))) + log(max(len(x) - 1, 1))
+        scale = Fraction(max(need, 0.0) / float(margin(x, w) or 1) * (1 + 2.0**-20) + 2.0**-20).limit_denominator(2**30)
         grown = [[scale * entry for entry in row] for row in w]
         lam = [[0 if i == j else 1 for j in range(len(x))] for i in range(len(x))]
-        yield mass_pair(x, lam if case % 2 else multipliers(len(x), rng), grown, INVERSE_EXPONENTS[case % 3], mass)
+        yield mass_pair(x, lam if case % 3 else multipliers(len(x), rng), grown, INVERSE_EXPONENTS[case % 3], mass)
 
 
 @st.composite
