@@ -161,3 +161,18 @@ def covered(part: Part) -> Part:
 def number_fact(name: str, text: str, formula: str) -> Part:
     """A statement about numbers alone, decided by balls: a cover of the empty box."""
     return Part(name=name, text=text, conclusions=(formula,), satisfiable=Instance({}), splits=lambda: ["leaf"])
+
+
+def over_reals(recipe, *names: str):
+    """The derivation with these integer parameters taken over the reals, which is what the kernel proves anyway.
+
+    Some equations (a square root of 1 - 1/i, say) have rational solutions only there.
+    """
+    from dataclasses import replace
+
+    def relaxed():
+        result = recipe()
+        return replace(result, parameters=tuple(
+            replace(item, integer=False) if item.name in names else item for item in result.parameters))
+
+    return relaxed
