@@ -41,6 +41,11 @@ def is_number(value: object) -> bool:
     return isinstance(value, (int, fmpq, arb)) and not isinstance(value, bool)
 
 
+def holds_no_ball(value: object) -> bool:
+    """Equality of balls may be undecided, so membership is for exact values only."""
+    return all(map(holds_no_ball, value)) if isinstance(value, list) else isinstance(value, (int, fmpq))
+
+
 def compare(left: object, relation: str, right: object) -> bool:
     """Decide a relation between two numbers, or raise `Undecided`."""
     need(is_number(left) and is_number(right), "only numbers can be compared")
@@ -186,8 +191,8 @@ class Evaluator:
         for operation, item in zip(node.ops, node.comparators):
             right = self.evaluate(item)
             if isinstance(operation, (ast.In, ast.NotIn)):
-                need(isinstance(left, int) and (isinstance(right, range) or isinstance(right, list) and all(
-                    isinstance(item, int) for item in right)), "'in' takes an integer and an index set")
+                need(isinstance(right, (list, range)) and holds_no_ball(left) and holds_no_ball(list(right)),
+                     "'in' takes an exact value and an index set")
                 holds = (left in right) is isinstance(operation, ast.In)
             else:
                 need(type(operation) in _RELATIONS, "this relation is not part of the formula language")
