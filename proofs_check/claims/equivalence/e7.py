@@ -9,7 +9,8 @@ import numpy as np
 
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
 from proofs_check.claims.equivalence.building import (
-    Choose, Shape, agreement, combine, entry, family, searched, simplex, softmax_row, vector, zero_in_hull, zeros)
+    Choose, Shape, agreement, combine, entry, family, searched, simplex, softmax_row, vector, zero_in_hull,
+    zeros)
 from proofs_check.claims.equivalence.e1 import HALF, head
 from proofs_check.claims.equivalence.e2 import ABOVE, SWITCH, instead
 from proofs_check.claims.equivalence.e5 import IDENTIFIED as CONTEXTS
@@ -40,17 +41,24 @@ def written(value: object) -> str:
 EXAMPLES = (
     example("null content value", "0 in the hull, one content key: v_1 = 0 and all attention on it.",
             head([[0]], [0], [1], 0), NULL, SIMPLEX, OFF, "a_s == 0"),
-    example("opposite values", "0 in the hull, nonzero values: v_1 = 1, v_2 = −1, half the attention on each.",
-            head([[1], [-1]], [0], [HALF, HALF], 0), NULL, "all(row != [0] for row in v)", SIMPLEX, OFF, "a_s == 0"),
+    example("opposite values",
+            "0 in the hull, nonzero values: v_1 = 1, v_2 = −1, half the attention on each.",
+            head([[1], [-1]], [0], [HALF, HALF], 0), NULL, "all(row != [0] for row in v)", SIMPLEX, OFF,
+            "a_s == 0"),
     example("sink value not 0", "v_s = −1 and v_1 = 1, half the attention on each.",
             head([[1]], [-1], [HALF], HALF, hull=ABOVE), OUTSIDE, SIMPLEX, OFF, "a_s != 1"),
     example("negative weight", "v_s = 0, v_1 = 2, v_2 = 1 with weights −1 and 2, nothing on the sink.",
-            head([[2], [1]], [0], [-1, 2], 0, hull=ABOVE), NULL, OUTSIDE, "a_s + sum(a) == 1", OFF, "a_s == 0"),
-    example("sum 1 dropped", "v_s = 0, v_1 = 1 and a = 0, as sigmoid attention and softmax₁ may approach: no sink.",
-            head([[1]], [0], [0], 0, hull=ABOVE), NULL, OUTSIDE, "a_s >= 0 and all(entry >= 0 for entry in a)", OFF,
+            head([[2], [1]], [0], [-1, 2], 0, hull=ABOVE), NULL, OUTSIDE, "a_s + sum(a) == 1", OFF,
+            "a_s == 0"),
+    example("sum 1 dropped",
+            "v_s = 0, v_1 = 1 and a = 0, as sigmoid attention and softmax₁ may approach: no sink.",
+            head([[1]], [0], [0], 0, hull=ABOVE), NULL, OUTSIDE,
+            "a_s >= 0 and all(entry >= 0 for entry in a)", OFF,
             "a_s != 1"),
-    example("one context", "E5 with one context that holds the content key: independent, v_s = −v_1, weights ½.",
-            head([[1]], [-1], [HALF], HALF), "rank(v) == len(v)", "a_s + sum(a) == 1", OFF, "any(entry != 0 for entry in v_s)"),
+    example("one context",
+            "E5 with one context that holds the content key: independent, v_s = −v_1, weights ½.",
+            head([[1]], [-1], [HALF], HALF), "rank(v) == len(v)", "a_s + sum(a) == 1", OFF,
+            "any(entry != 0 for entry in v_s)"),
 )
 
 
@@ -73,7 +81,8 @@ def single_slack(values: Mapping[str, object]) -> float:
 
 TWO_NEEDED = Part(
     name="two content keys needed for that",
-    text="With one content key, zero outside the hull of its value, v_s = 0 and weights of sum one, signs free: o = 0 "
+    text="With one content key, zero outside the hull of its value, v_s = 0 and weights of sum one, signs "
+         "free: o = 0 "
          "still means that all weight is on the sink.",
     variables={"v_1": "vector", "v_s": "vector", "a_1": "scalar", "a_s": "scalar"},
     definitions={"o": "a_1 * v_1 + a_s * v_s"},
@@ -93,7 +102,8 @@ def relative(y: list, w: list, c: list, P: list, eps: list) -> Instance:
 
 
 def build_interior(choose: Choose, shape: Shape) -> Instance:
-    """Values with 0 in the relative interior of their hull (both sides shown) or somewhere else (neither is)."""
+    """Values with 0 in the relative interior of their hull (both sides shown) or somewhere else (neither
+    is)."""
     y, w = zero_in_hull(choose, shape, full=choose(0, 2) > 0)
     c, P, eps = simplex(choose, len(y)), [], []
     for j, own in enumerate(w):
@@ -105,20 +115,24 @@ def build_interior(choose: Choose, shape: Shape) -> Instance:
 
 
 def interior_slack(values: Mapping[str, object]) -> float:
-    """Minus the output for the softmax of the finite logits log w, for both weight vectors, where they are positive."""
+    """Minus the output for the softmax of the finite logits log w, for both weight vectors, where they are
+    positive."""
     y, w = values["y"], values["w"]
     found = values["P"].sum(axis=0) + values["eps"]
     both = [weights / weights.sum() for weights in (w, found) if weights.min() > 0]
     return -max((float(np.linalg.norm(softmax_row(np.log(weights)) @ y)) for weights in both), default=0.0)
 
 
-# Both sides of the equivalence carry their witnesses as variables.  Left: w.  Right: for each value y_j (and so for
-# every point of the hull) an ε_j > 0 with −ε_j·y_j in the hull, by the weights P_j.
+# Both sides of the equivalence carry their witnesses as variables.  Left: w.  Right: for each value y_j (and
+# so for every point of the hull) an ε_j > 0 with −ε_j·y_j in the hull, by the weights P_j.
 RELATIVE = Part(
     name="relative interior",
-    text="Some positive weights (softmax of finite logits: log w_j) have output zero iff 0 is in the relative interior "
-         "of the hull of all visible values: it is in the hull, and from every point of the hull the segment through 0 "
-         "goes on inside it. From w: beyond the point Σ c_j y_j at −t times it, t = min w, with weights (1+t)w − tc. "
+    text="Some positive weights (softmax of finite logits: log w_j) have output zero iff 0 is in the "
+         "relative interior "
+         "of the hull of all visible values: it is in the hull, and from every point of the hull the segment "
+         "through 0 "
+         "goes on inside it. From w: beyond the point Σ c_j y_j at −t times it, t = min w, with weights "
+         "(1+t)w − tc. "
          "From the P_j: weights proportional to Σ_j P_j + ε.",
     variables={"y": "matrix", "w": "vector", "c": "vector", "P": "matrix", "eps": "vector"},
     definitions={
@@ -130,7 +144,8 @@ RELATIVE = Part(
         "total": "sum(1 + entry for entry in eps)",
         "found": "[(sum(row[k] for row in P) + eps[k]) / total for k in range(len(y))]",
     },
-    hypotheses=(Hypothesis("a point of the hull", "c >= 0 sums to one", "all(entry >= 0 for entry in c) and sum(c) == 1",
+    hypotheses=(Hypothesis("a point of the hull", "c >= 0 sums to one",
+                           "all(entry >= 0 for entry in c) and sum(c) == 1",
                            relative([[0]], [1], [5], [[1]], [1])),),
     conclusions=(
         "implies(reached, t > 0 and all(entry >= 0 for entry in beyond) and sum(beyond) == 1 "
@@ -139,7 +154,8 @@ RELATIVE = Part(
         "and all(entry == 0 for entry in found @ y))",
     ),
     satisfiable=relative([[1], [-2]], [F(2, 3), F(1, 3)], [1, 0], [[0, 1], [1, 0]], [2, HALF]),
-    instances=family(build_interior, [relative([[1, 0], [-1, 0]], [HALF, HALF], [1, 0], [[0, 1], [1, 0]], [1, 1])]),
+    instances=family(build_interior,
+                     [relative([[1, 0], [-1, 0]], [HALF, HALF], [1, 0], [[0, 1], [1, 0]], [1, 1])]),
     strategy=searched(build_interior), numeric=interior_slack,
 )
 
@@ -151,14 +167,16 @@ CLAIM = Claim(
               "iff 0 is in the relative interior of the hull of all visible values.",
     parts=(*EXAMPLES, TWO_NEEDED, RELATIVE),
     variants=(
-        SWITCH.vary("nonzero values suffice", "trap", "E2 with nonzero content values in place of the half-space",
+        SWITCH.vary("nonzero values suffice", "trap",
+                    "E2 with nonzero content values in place of the half-space",
                     head([[1], [-1]], [0], [HALF, HALF], 0),
                     hypotheses=instead("half-space", "nonzero", "no content value is zero",
                                        "all(any(entry != 0 for entry in row) for row in v)")),
         SWITCH.vary("sigmoid needs a sink", "trap", "E2 with Σa <= 1 in place of Σa = 1",
                     head([[1]], [0], [0], 0, hull=ABOVE),
                     hypotheses=instead("sum one", "sum at most one", "Σa <= 1", "a_s + sum(a) <= 1")),
-        SWITCH.vary("signs never matter", "trap", "E2 with weights of any sign, for any number of content keys",
+        SWITCH.vary("signs never matter", "trap",
+                    "E2 with weights of any sign, for any number of content keys",
                     head([[1], [1]], [0], [1, -1], 1, hull=ABOVE), drop=("nonnegative",)),
         CONTEXTS.vary("one context suffices", "trap", "E5 with a single context, whatever it holds",
                       contexts([[1]], [-1], [[HALF]], [HALF], [[0, 0]]), drop=("no common token",)),
@@ -166,13 +184,15 @@ CLAIM = Claim(
                       "finite logits reach zero only if 0 is in the interior of the hull",
                       relative([[0]], [1], [1], [[1]], [1]),
                       conclusions=("implies(reached, rank(y) == len(y[0]))",)),
-        RELATIVE.vary("any hull point", "strict for non-strict", "0 in the hull (w >= 0) is enough to go on beyond it",
+        RELATIVE.vary("any hull point", "strict for non-strict",
+                      "0 in the hull (w >= 0) is enough to go on beyond it",
                       relative([[0], [1]], [1, 0], [0, 1], [[1, 0], [1, 0]], [0, 0]),
                       definitions={**RELATIVE.definitions, "reached": RELATIVE.definitions["reached"].replace(
                           "entry > 0", "entry >= 0")}),
         RELATIVE.vary("a boundary point", "strict for non-strict", "ε_j >= 0 is enough for finite logits",
                       relative([[0], [1]], [1, 0], [0, 1], [[1, 0], [1, 0]], [0, 0]),
-                      definitions={**RELATIVE.definitions, "interior": RELATIVE.definitions["interior"].replace(
+                      definitions={**RELATIVE.definitions,
+                                   "interior": RELATIVE.definitions["interior"].replace(
                           "entry > 0 for entry in eps", "entry >= 0 for entry in eps")}),
     ),
 )

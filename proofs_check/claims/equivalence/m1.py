@@ -130,9 +130,6 @@ SAME_MAP = Part(
     instances=family(build_map), strategy=searched(build_map), numeric=map_slack,
 )
 
-# The algebra of (b) and (c) holds for any matrix C; these two are the ones that norms use.
-NORMS = Hypothesis("norm", "C = I (RMSNorm) or C = I − 11ᵀ/d (LayerNorm)",
-                   "C == eye(len(C)) or C == eye(len(C)) - 1 / len(C)")
 TOKENS = Hypothesis("tokens", "i and j are tokens", "0 <= i and i < len(x) and 0 <= j and j < len(x)")
 # `directions[c]` are ways to move x_j, `heard[c]` what they do to C(x_i + o_i) per unit step; the step is 1
 # where that is orthogonal to z = C(x_i + o_i), and otherwise the one that reflects z, so it changes the
@@ -223,11 +220,11 @@ OTHER = Hypothesis("another token", "j ≠ i (j = s is allowed: stronger than ne
                    line([1, 1], [HALF, HALF], -2, 0, 0))
 HEARD = Part(
     name="b, fixed attention",
-    text="A fixed, a_ij ≠ 0 for some j ≠ i, and CV ≠ 0: an explicit change of x_j along a coordinate axis "
-         "changes y_i.",
+    text="A fixed, a_ij ≠ 0 for some j ≠ i, and CV ≠ 0 (C = I for RMSNorm, I − 11ᵀ/d for LayerNorm, or any "
+         "matrix): an explicit change of x_j along a coordinate axis changes y_i.",
     variables=NAMES, definitions=FIXED,
     hypotheses=(
-        NORMS, TOKENS, DEFINED,
+        TOKENS, DEFINED,
         OTHER,
         Hypothesis("row sees j", "a_ij ≠ 0", "a[j] != 0", line([1, 0], [1, 0], 1, 0, 1)),
         Hypothesis("value map heard", "CV ≠ 0", "any(entry != 0 for row in C @ V for entry in row)",
@@ -279,7 +276,7 @@ FINITE = Part(
          "function of (x_i, x_s).",
     variables={**NAMES, "W": "matrix"}, definitions=SOFTMAX,
     hypotheses=(
-        NORMS, TOKENS,
+        TOKENS,
         Hypothesis(DEFINED.name, DEFINED.text, DEFINED.formula,
                    heard([[0, 0], [0, 0]], [HALF, HALF], PLANE, PLANE, 0, 1, W=PLANE)),
         Hypothesis(OTHER.name, "j ≠ i", OTHER.formula,
