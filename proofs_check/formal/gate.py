@@ -1,7 +1,10 @@
-"""The gate: rebuild every Rocq source, ask the kernel what each named theorem rests on, and accept or reject it.
+"""The gate: rebuild every Rocq source, ask the kernel what each named theorem rests on, and accept or reject
+it.
 
-Run it with `python -m proofs_check.formal.gate` (add `--coqchk` for the independent checker, `--no-cache` to build
-everything again, `--pin` after changing a source).  Exit code 0: every theorem accepted; 1: something rejected;
+Run it with `python -m proofs_check.formal.gate` (add `--coqchk` for the independent checker, `--no-cache` to
+build
+everything again, `--pin` after changing a source).  Exit code 0: every theorem accepted; 1: something
+rejected;
 2: a broken `theorems.json`; 3: Rocq is missing.
 
 `theorems.json` says what is claimed, as data:
@@ -10,13 +13,17 @@ everything again, `--pin` after changing a source).  Exit code 0: every theorem 
      "theorems": [{"claim": "G1", "part": "iff", "file": "Geometry.v", "theorem": "G1",
                    "satisfiable": "G1_satisfiable"}, ...]}
 
-Every file that is used is listed in `sources` with its digest; `satisfiable` (optional) names a lemma, of the same file, that
-shows the hypotheses can be met.  A theorem is accepted when: its file has the pinned digest; no source contains an
-escape (see `vernacular`); the file builds; Rocq knows the name as a theorem; `Print Assumptions` says "Closed under the global
+Every file that is used is listed in `sources` with its digest; `satisfiable` (optional) names a lemma, of the
+same file, that
+shows the hypotheses can be met.  A theorem is accepted when: its file has the pinned digest; no source
+contains an
+escape (see `vernacular`); the file builds; Rocq knows the name as a theorem; `Print Assumptions` says "Closed
+under the global
 context" for it and for its satisfiability lemma.  `--pin` rewrites the digests in `sources` to those of the
 files on disk (a person then sees the change in the diff) and then runs the gate.
 
-With `--coqchk`, Rocq's separate checker reads every compiled library again, MathComp included, and its summary must show
+With `--coqchk`, Rocq's separate checker reads every compiled library again, MathComp included, and its
+summary must show
 no axiom (other than the machine integers and floats built into the checker, which the ring tactics load), no
 type-in-type, no unsafe fixpoint and no assumed positivity.
 """
@@ -74,7 +81,8 @@ class TheoremReport:
     """What the gate found about one theorem.
 
     `statement` is Rocq's own print of the statement with white space normalised, `assumptions` its answer to
-    `Print Assumptions`; `source_sha256` is of the theorem's file, `set_sha256` of all sources together; `reason` is empty
+    `Print Assumptions`; `source_sha256` is of the theorem's file, `set_sha256` of all sources together;
+    `reason` is empty
     when accepted, else one sentence.
     """
 
@@ -131,25 +139,38 @@ def read_list(directory: Path = HERE) -> tuple[dict[str, str], tuple[Entry, ...]
         sources = {str(file): str(digest) for file, digest in data["sources"].items()}
         entries = tuple(Entry(**line) for line in data["theorems"])
     except (OSError, KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
-        raise ValueError(f"theorems.json is not readable as sources and theorems ({error!r}); restore its form.") from error
+        raise ValueError(
+            f"theorems.json is not readable as sources and theorems ({error!r}); restore its "
+            "form."
+        ) from error
     for file in sources:
         if not (file.endswith(".v") and NAME.match(file[:-2])):
-            raise ValueError(f"theorems.json lists the source {file!r}; expected a plain name such as Geometry.v.")
+            raise ValueError(
+                f"theorems.json lists the source {file!r}; expected a plain name such as "
+                "Geometry.v."
+            )
     seen = set()
     for entry in entries:
         if entry.file not in sources:
-            raise ValueError(f"theorems.json puts {entry.theorem} in {entry.file}, which sources does not list; list it.")
+            raise ValueError(
+                f"theorems.json puts {entry.theorem} in {entry.file}, which sources does not list; list "
+                "it."
+            )
         for name in (entry.theorem, entry.satisfiable or "none"):
             if not NAME.match(name):
                 raise ValueError(f"theorems.json names {name!r}; expected an identifier of Rocq.")
         if not entry.claim or (entry.claim, entry.part) in seen:
-            raise ValueError(f"theorems.json has the part {entry.part!r} of claim {entry.claim!r} twice or unnamed.")
+            raise ValueError(
+                f"theorems.json has the part {entry.part!r} of claim {entry.claim!r} twice or "
+                "unnamed."
+            )
         seen.add((entry.claim, entry.part))
     return sources, entries
 
 
 def _ask(entries: tuple[Entry, ...]) -> tuple[str, list[tuple[int, str]]]:
-    """A file that asks about each theorem between marker lines; nothing of ours is imported, so no notation can interfere."""
+    """A file that asks about each theorem between marker lines; nothing of ours is imported, so no
+    notation can interfere."""
     lines, questions = [PREAMBLE + "Set Printing Width 100000."], []
     for module in dict.fromkeys(e.file[:-2] for e in entries):
         lines.append(f"Require {LIBRARY}.{module}.")
@@ -196,7 +217,8 @@ def _judge_file(
     toolchain: Toolchain,
     cache: Path,
 ) -> list[tuple[Entry, str, str, str]]:
-    """For each entry of one file: (entry, statement, assumptions, reason); the reason is empty when all is well."""
+    """For each entry of one file: (entry, statement, assumptions, reason); the reason is empty when all
+    is well."""
     module = file[:-2]
     outcome = built[module]
     if isinstance(outcome, BuildFailed):
@@ -209,7 +231,8 @@ def _judge_file(
         shown = compile_module("GateShow", _show(entries, needed), libraries, toolchain, cache)[1]
     except BuildFailed as failure:
         if len(entries) == 1:
-            return [(entries[0], "", "", f"Rocq does not know what theorems.json names: {' '.join(failure.output.split())}")]
+            said = " ".join(failure.output.split())
+            return [(entries[0], "", "", f"Rocq does not know what theorems.json names: {said}")]
         # One unknown name stops the whole file: ask one by one, so that the others keep their answer.
         return [r for e in entries for r in _judge_file(file, (e,), sources, built, toolchain, cache)]
     answers, statements = _sections(printed, "ASSUMPTIONS"), _sections(shown, "STATEMENT")
@@ -230,17 +253,20 @@ def _judge_file(
 
 
 def check_separately(built: Mapping[str, Path], timeout: int = 3600) -> tuple[str, tuple[str, ...]]:
-    """Run coqchk on compiled modules: its summary, and each thing in it that is not allowed as one sentence."""
+    """Run coqchk on compiled modules: its summary, and each thing in it that is not allowed as one
+    sentence."""
     with tempfile.TemporaryDirectory(prefix="sinkproof-") as directory:
         work = Path(directory)
         for module, path in built.items():
             (work / f"{module}.vo").write_bytes(path.read_bytes())
-        done = run(["coqchk", "-silent", "-o", "-Q", ".", LIBRARY, *(f"{LIBRARY}.{m}" for m in built)], work, timeout)
+        modules = [f"{LIBRARY}.{module}" for module in built]
+        done = run(["coqchk", "-silent", "-o", "-Q", ".", LIBRARY, *modules], work, timeout)
     return judge_summary(done.returncode, done.stdout + done.stderr)
 
 
 def judge_summary(returncode: int, printed: str) -> tuple[str, tuple[str, ...]]:
-    """Judge coqchk's exit code and output: the summary without built-in numbers, and what is wrong, one sentence each."""
+    """Judge coqchk's exit code and output: the summary without built-in numbers, and what is wrong, one
+    sentence each."""
     _, found, summary = printed.partition("CONTEXT SUMMARY")
     if returncode != 0 or not found:
         return "", (f"coqchk did not accept the libraries: {' '.join(printed.split())[-400:]}",)
@@ -258,21 +284,25 @@ def judge_summary(returncode: int, printed: str) -> tuple[str, tuple[str, ...]]:
     for needed in ("Axioms", "type-in-type", "unsafe (co)fixpoints", "positivity is assumed"):
         if not any(needed in t for t in seen):
             problems.append(f"coqchk's summary says nothing about {needed!r}, so it is not understood.")
-    kept = [line.strip() for line in summary.splitlines() if line.strip() and not line.strip().startswith(BUILT_IN)]
+    lines = [line.strip() for line in summary.splitlines()]
+    kept = [line for line in lines if line and not line.startswith(BUILT_IN)]
     return "\n".join(kept), tuple(problems)
 
 
 def run_gate(directory: Path = HERE, *, cache: Path | None = None, coqchk: bool = False) -> GateResult:
     """Rebuild the sources listed in `directory/theorems.json` and judge every theorem named there.
 
-    `directory` is only read.  `cache` holds finished builds (see `default_cache`); None builds everything afresh.  With
+    `directory` is only read.  `cache` holds finished builds (see `default_cache`); None builds everything
+    afresh.  With
     `coqchk` the separate checker reads all libraries again (minutes).
 
     Raises ValueError when `theorems.json` is broken and RocqMissing when Rocq or MathComp is not installed.
     """
     pinned, entries = read_list(directory)
     toolchain = find_toolchain()
-    problems: list[str] = [] if entries else ["theorems.json names no theorem, so there is nothing to accept."]
+    problems: list[str] = []
+    if not entries:
+        problems.append("theorems.json names no theorem, so there is nothing to accept.")
     sources, digests = {}, {}
     for file in pinned:
         path = directory / file
@@ -287,7 +317,10 @@ def run_gate(directory: Path = HERE, *, cache: Path | None = None, coqchk: bool 
     set_sha256 = sha256(json.dumps(digests, sort_keys=True))
     for file in digests:
         if digests[file] != pinned[file]:
-            problems.append(f"{file} is not the pinned source; review the change, then run the gate with --pin.")
+            problems.append(
+                f"{file} is not the pinned source; review the change, then run the gate with "
+                "--pin."
+            )
         problems += [f"{file}, {escape}" for escape in escapes(sources[file[:-2]])]
     if any(file not in digests for file in pinned):
         return GateResult((), toolchain.versions, set_sha256, "", tuple(problems))
@@ -307,10 +340,19 @@ def run_gate(directory: Path = HERE, *, cache: Path | None = None, coqchk: bool 
             ):
                 reports.append(
                     TheoremReport(
-                        entry.claim, entry.part, entry.theorem, file, entry.satisfiable, statement, assumptions,
-                        digests[file], set_sha256, not reason, reason,
+                        claim=entry.claim,
+                        part=entry.part,
+                        theorem=entry.theorem,
+                        file=file,
+                        satisfiable=entry.satisfiable,
+                        statement=statement,
+                        assumptions=assumptions,
+                        source_sha256=digests[file],
+                        set_sha256=set_sha256,
+                        accepted=not reason,
+                        reason=reason,
                     )
-                )  # fmt: skip
+                )
         if coqchk and not problems:
             summary, found = check_separately({m: p for m, p in built.items() if isinstance(p, Path)})
             problems += found
@@ -331,8 +373,10 @@ def pin(directory: Path = HERE) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Command line of the gate; returns the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m proofs_check.formal.gate", description="Rebuild and judge the Rocq proofs.")
-    parser.add_argument("--coqchk", action="store_true", help="check all libraries with Rocq's separate checker too")
+    parser = argparse.ArgumentParser(
+        prog="python -m proofs_check.formal.gate", description="Rebuild and judge the Rocq proofs."
+    )
+    parser.add_argument("--coqchk", action="store_true", help="run Rocq's separate checker too")
     parser.add_argument("--no-cache", action="store_true", help="build everything afresh")
     parser.add_argument("--pin", action="store_true", help="first write the digests of the present sources")
     parser.add_argument("--statements", action="store_true", help="print each statement as Rocq shows it")
@@ -350,7 +394,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 3
     for report in result.theorems:
-        print(f"{'accepted' if report in result.accepted else 'REJECTED'}  {report.claim:4} {report.theorem} ({report.part})")
+        word = "accepted" if report in result.accepted else "REJECTED"
+        print(f"{word}  {report.claim:4} {report.theorem} ({report.part})")
         if options.statements:
             print(f"    {report.statement}")
         if report.reason:

@@ -5,11 +5,15 @@
     {"mutants": [{"file": "Geometry.v", "theorem": "G5_mass", "what": "the bound is strict",
                   "replace": "<=", "by": "<", "negation": "Negations.G5_strict"}, ...]}
 
-`replace` occurs exactly once in the statement (the text between the theorem's name and the full stop that ends the
+`replace` occurs exactly once in the statement (the text between the theorem's name and the full stop that
+ends the
 sentence).  The mutant is the file up to this theorem's `Qed` with the statement changed and the proof script
-untouched.  It must fail *inside the proof*: a mutant whose statement is ill-typed tests nothing and is reported as broken.
-`negation` (optional) is a lemma, of a file listed in `theorems.json`, whose type is `~ mutant` where `mutant` is the changed
-statement quantified over all the theorem's arguments; Rocq checks exactly that.  So the theorem must name all its arguments itself (no
+untouched.  It must fail *inside the proof*: a mutant whose statement is ill-typed tests nothing and is
+reported as broken.
+`negation` (optional) is a lemma, of a file listed in `theorems.json`, whose type is `~ mutant` where `mutant`
+is the changed
+statement quantified over all the theorem's arguments; Rocq checks exactly that.  So the theorem must name all
+its arguments itself (no
 section variables).
 """
 
@@ -54,7 +58,8 @@ class Mutant:
 
 @dataclass(frozen=True)
 class MutantReport:
-    """What became of a mutant: `killed` when its proof failed (and its negation, if named, is proved); else `reason`."""
+    """What became of a mutant: `killed` when its proof failed (and its negation, if named, is proved);
+    else `reason`."""
 
     mutant: Mutant
     killed: bool
@@ -63,16 +68,21 @@ class MutantReport:
 
 
 def read_mutants(directory: Path = HERE) -> tuple[Mutant, ...]:
-    """Read `mutants.json`.  Raises ValueError, with one sentence, when it is not what the docstring describes."""
+    """Read `mutants.json`.  Raises ValueError, with one sentence, when it is not what the docstring
+    describes."""
     try:
         data = json.loads((directory / "mutants.json").read_text(encoding="utf-8"))
         return tuple(Mutant(**line) for line in data["mutants"])
     except (OSError, KeyError, TypeError, json.JSONDecodeError) as error:
-        raise ValueError(f"mutants.json is not readable as a list of mutants ({error!r}); restore its form.") from error
+        raise ValueError(
+            f"mutants.json is not readable as a list of mutants ({error!r}); restore its "
+            "form."
+        ) from error
 
 
 def locate(source: str, theorem: str) -> tuple[int, int, int]:
-    """Where a theorem stands: start of its sentence, end of the statement (its full stop), end of its `Qed.`."""
+    """Where a theorem stands: start of its sentence, end of the statement (its full stop), end of its
+    `Qed.`."""
     blank = blank_comments_and_strings(source)
     # Blanking a string keeps its length, so positions agree.
     start = re.search(STATES.format(re.escape(theorem)), blank)
@@ -86,11 +96,15 @@ def locate(source: str, theorem: str) -> tuple[int, int, int]:
 
 
 def mutate(source: str, mutant: Mutant) -> tuple[str, tuple[int, int], str]:
-    """The mutated source (cut after the theorem), where its statement ends (line, byte in it), the mutated statement."""
+    """The mutated source (cut after the theorem), where its statement ends (line, byte in it), the
+    mutated statement."""
     start, stop, end = locate(source, mutant.theorem)
     statement = source[start:stop]
     if statement.count(mutant.replace) != 1 or mutant.replace == mutant.by:
-        raise ValueError(f"{mutant.replace!r} does not occur exactly once in the statement of {mutant.theorem}.")
+        raise ValueError(
+            f"{mutant.replace!r} does not occur exactly once in the statement of "
+            f"{mutant.theorem}."
+        )
     changed = statement.replace(mutant.replace, mutant.by)
     head = source[:start] + changed
     place = (head.count("\n") + 1, len(head.rpartition("\n")[2].encode()))
@@ -134,7 +148,8 @@ def negation_file(source: str, mutant: Mutant) -> str:
 def run_mutants(directory: Path = HERE, *, cache: Path | None = None) -> tuple[MutantReport, ...]:
     """Try to build every mutant, and check the named negations.
 
-    Raises ValueError when a data file is broken, BuildFailed when an original does not build, RocqMissing without Rocq.
+    Raises ValueError when a data file is broken, BuildFailed when an original does not build, RocqMissing
+    without Rocq.
     """
     pinned, _ = read_list(directory)
     mutants = read_mutants(directory)
@@ -150,7 +165,10 @@ def run_mutants(directory: Path = HERE, *, cache: Path | None = None) -> tuple[M
         for mutant in mutants:
             module = mutant.file[:-2]
             if module not in sources:
-                raise ValueError(f"mutants.json names {mutant.file}, which theorems.json does not list; list it.")
+                raise ValueError(
+                    f"mutants.json names {mutant.file}, which theorems.json does not list; list "
+                    "it."
+                )
             needed = {m: compiled[m] for m in all_dependencies(module, sources)}
             reason, negated = "", False
             text, place, _ = mutate(sources[module], mutant)
@@ -165,22 +183,30 @@ def run_mutants(directory: Path = HERE, *, cache: Path | None = None) -> tuple[M
             if mutant.negation and not reason:
                 wanted = mutant.negation.rpartition(".")[0]
                 if wanted not in sources:
-                    raise ValueError(f"{mutant.negation} is in no file that theorems.json lists; name it Module.lemma.")
+                    raise ValueError(
+                        f"{mutant.negation} is in no file that theorems.json lists; name it "
+                        "Module.lemma."
+                    )
                 modules = {*all_dependencies(wanted, sources), wanted, *needed, module}
                 libraries = {m: compiled[m] for m in modules}
                 try:
-                    printed = compile_module("Negated", negation_file(sources[module], mutant), libraries, toolchain, store)[1]
+                    text = negation_file(sources[module], mutant)
+                    printed = compile_module("Negated", text, libraries, toolchain, store)[1]
                     negated = printed.split("\n")[0].strip() == CLOSED
-                    reason = "" if negated else f"its negation rests on more than Rocq's rules: {' '.join(printed.split())}"
+                    if not negated:
+                        reason = f"its negation rests on more than Rocq's rules: {' '.join(printed.split())}"
                 except BuildFailed as failure:
-                    reason = f"{mutant.negation} is not its negation: {' '.join(failure.output.split())[:400]}"
+                    said = " ".join(failure.output.split())[:400]
+                    reason = f"{mutant.negation} is not its negation: {said}"
             reports.append(MutantReport(mutant, not reason, negated, reason))
     return tuple(reports)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Command line: `python -m proofs_check.formal.mutants`; exit code 1 when a mutant survives."""
-    parser = argparse.ArgumentParser(prog="python -m proofs_check.formal.mutants", description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m proofs_check.formal.mutants", description="Try to build every false variant."
+    )
     parser.add_argument("--no-cache", action="store_true", help="build everything afresh")
     parser.add_argument("--directory", type=Path, default=HERE, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
@@ -194,7 +220,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 3
     for report in reports:
         word = "killed" if report.killed else "SURVIVED"
-        print(f"{word}  {report.mutant.theorem}: {report.mutant.what}{' (negation proved)' if report.negated else ''}")
+        more = " (negation proved)" if report.negated else ""
+        print(f"{word}  {report.mutant.theorem}: {report.mutant.what}{more}")
         if report.reason:
             print(f"    {report.reason}")
     killed, negated = sum(r.killed for r in reports), sum(r.negated for r in reports)

@@ -1,4 +1,5 @@
-"""Running Rocq: find it, compile a set of sources outside the package, keep finished results in the user's cache."""
+"""Running Rocq: find it, compile a set of sources outside the package, keep finished results in the
+user's cache."""
 
 from __future__ import annotations
 
@@ -54,7 +55,12 @@ def run(command: list[str], cwd: Path, timeout: int = TIMEOUT) -> subprocess.Com
     """Run a Rocq program, its messages in English and without a user's start-up file."""
     try:
         return subprocess.run(
-            command, cwd=cwd, capture_output=True, text=True, timeout=timeout, env={**os.environ, "LC_ALL": "C.UTF-8"}
+            command,
+            cwd=cwd,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            env={**os.environ, "LC_ALL": "C.UTF-8"},
         )
     except subprocess.TimeoutExpired:
         return subprocess.CompletedProcess(command, 124, "", f"no answer within {timeout} seconds")
@@ -71,8 +77,12 @@ def find_toolchain() -> Toolchain:
     for name in MATHCOMP:
         path = where / "user-contrib" / "mathcomp" / name
         if not path.is_file():
-            raise RocqMissing(f"a Rocq library is missing: mathcomp/{name} was not found; on Debian 12 install {PACKAGES}.")
-        # MathComp carries no version of its own: the digest of a compiled module, which fixes all it was built on.
+            raise RocqMissing(
+                f"a Rocq library is missing: mathcomp/{name} was not found; on Debian 12 install "
+                f"{PACKAGES}."
+            )
+        # MathComp carries no version of its own: the digest of a compiled module, which fixes all it was
+        # built on.
         versions.append((f"mathcomp/{name}", "sha256:" + sha256(path.read_bytes())))
     return Toolchain(tuple(versions), sha256(repr(versions)))
 
@@ -106,7 +116,8 @@ def _publish(work: Path, final: Path) -> None:
 
 
 def build_order(sources: Mapping[str, str]) -> tuple[str, ...]:
-    """Modules so that each comes after the ones it requires.  Raises ValueError on an unknown module or a cycle."""
+    """Modules so that each comes after the ones it requires.  Raises ValueError on an unknown module or
+    a cycle."""
     order: list[str] = []
     open_: list[str] = []
 
@@ -114,9 +125,15 @@ def build_order(sources: Mapping[str, str]) -> tuple[str, ...]:
         if name in order:
             return
         if name in open_:
-            raise ValueError(f"the sources require each other in a circle: {' -> '.join([*open_, name])}; break it.")
+            raise ValueError(
+                f"the sources require each other in a circle: {' -> '.join([*open_, name])}; break "
+                "it."
+            )
         if name not in sources:
-            raise ValueError(f"{open_[-1]}.v requires {name}, which is not among the listed sources; list {name}.v too.")
+            raise ValueError(
+                f"{open_[-1]}.v requires {name}, which is not among the listed sources; list {name}.v "
+                "too."
+            )
         open_.append(name)
         for dependency in imports(sources[name], LIBRARY):
             visit(dependency)
@@ -144,7 +161,8 @@ def compile_module(
     """Compile one source against already compiled modules.
 
     Arguments: the module's name and text; `libraries`, the compiled file (.vo) of each module it needs; the
-    toolchain; the cache directory, which gets a directory named by the digest of all these, moved there only when finished.
+    toolchain; the cache directory, which gets a directory named by the digest of all these, moved there only
+    when finished.
     Returns the compiled file and what coqc printed.  Raises BuildFailed with coqc's message.
     """
     bytes_of = {module: path.read_bytes() for module, path in libraries.items()}

@@ -1,7 +1,9 @@
 """Reading Rocq sources: tokens, and the commands that would let an unproved statement through.
 
-The gate asks Rocq itself which axioms a theorem rests on.  This module is the second lock: it reads the *source* and
-refuses what could weaken that answer (an axiom, a skipped kernel check, code loaded from elsewhere), whether or
+The gate asks Rocq itself which axioms a theorem rests on.  This module is the second lock: it reads the
+*source* and
+refuses what could weaken that answer (an axiom, a skipped kernel check, code loaded from elsewhere), whether
+or
 not a named theorem uses it.
 """
 
@@ -52,7 +54,8 @@ MODIFIERS = {"Local", "Global", "Polymorphic", "Monomorphic", "Program", "Time",
 
 @dataclass(frozen=True)
 class Sentence:
-    """One vernacular sentence: its words (comments dropped, each string one token), its first line, its place.
+    """One vernacular sentence: its words (comments dropped, each string one token), its first line, its
+    place.
 
     `source[start:end]` is its text, full stop included.
     """
@@ -64,7 +67,8 @@ class Sentence:
 
 
 def blank_comments_and_strings(source: str) -> str:
-    """Replace each comment by blanks and each string by `""` padded with blanks, keeping every line where it is.
+    """Replace each comment by blanks and each string by `""` padded with blanks, keeping every line where it
+    is.
 
     Comments nest, and a string inside a comment is read as a string, so `(* "*)" *)` is one comment.
     Raises ValueError when a comment or a string does not end.
@@ -81,7 +85,10 @@ def blank_comments_and_strings(source: str) -> str:
             while True:  # a doubled quote is a quote inside the string
                 end = source.find('"', end)
                 if end < 0:
-                    raise ValueError("the source has a string that does not end; close it with a double quote.")
+                    raise ValueError(
+                        "the source has a string that does not end; close it with a double "
+                        "quote."
+                    )
                 if source.startswith('""', end):
                     end += 2
                     continue
@@ -151,7 +158,8 @@ def _contains(words: tuple[str, ...], part: tuple[str, ...]) -> bool:
 
 
 def escapes(source: str) -> tuple[str, ...]:
-    """Every construct of `source` that could hide an unproved statement, each as one sentence; empty when clean."""
+    """Every construct of `source` that could hide an unproved statement, each as one sentence; empty
+    when clean."""
     found: list[str] = []
     stack: list[tuple[str, str]] = []  # open sections and modules, as (kind, name)
     try:
@@ -165,7 +173,10 @@ def escapes(source: str) -> tuple[str, ...]:
                 found.append(f"line {line}: {word} is not allowed: {FORBIDDEN[word]}.")
         for flag in KERNEL_FLAGS:
             if _contains(words, flag):
-                found.append(f"line {line}: the flag {' '.join(flag)} is not allowed: it changes the kernel's checks.")
+                found.append(
+                    f"line {line}: the flag {' '.join(flag)} is not allowed: it changes the kernel's "
+                    "checks."
+                )
         command = _command(words)
         if not command:
             continue
@@ -180,12 +191,16 @@ def escapes(source: str) -> tuple[str, ...]:
             if stack:
                 stack.pop()
         elif head in SECTION_ONLY and not any(kind == "Section" for kind, _ in stack):
-            found.append(f"line {line}: {head} outside a section is an axiom; put it inside one or quantify it.")
+            found.append(
+                f"line {line}: {head} outside a section is an axiom; put it inside one or quantify "
+                "it."
+            )
     return tuple(found)
 
 
 def imports(source: str, root: str) -> tuple[str, ...]:
-    """Names of the modules of library `root` that a source requires with `From root Require ...`, in order."""
+    """Names of the modules of library `root` that a source requires with `From root Require ...`, in
+    order."""
     names: list[str] = []
     for sentence in sentences(source):
         words = sentence.words

@@ -77,7 +77,9 @@ def test_an_axiom_that_no_theorem_uses_is_rejected_too(sources: Path, cache: Pat
     assert "Parameter" in reasons(result)
 
 
-def test_an_axiom_that_the_source_reader_misses_is_caught_by_rocq(sources: Path, cache: Path, edit, monkeypatch):
+def test_an_axiom_that_the_source_reader_misses_is_caught_by_rocq(
+    sources: Path, cache: Path, edit, monkeypatch
+):
     monkeypatch.setattr(gate, "escapes", lambda source: ())
     edit("First.v", "by []. Qed.", "Admitted.")
     result = run_gate(sources, cache=cache)
@@ -87,7 +89,8 @@ def test_an_axiom_that_the_source_reader_misses_is_caught_by_rocq(sources: Path,
 def test_a_renamed_theorem_is_rejected_and_the_others_keep_their_answer(sources: Path, cache: Path, edit):
     edit("First.v", "Theorem X1_sum", "Theorem X1_total")
     result = run_gate(sources, cache=cache)
-    assert [t.theorem for t in result.rejected] == ["X1_sum"] and [t.theorem for t in result.accepted] == ["X2_add"]
+    assert [t.theorem for t in result.rejected] == ["X1_sum"]
+    assert [t.theorem for t in result.accepted] == ["X2_add"]
     assert "X1_sum was not found" in reasons(result)
 
 
@@ -147,7 +150,8 @@ def test_an_empty_list_is_not_a_pass(sources: Path, cache: Path):
         '{"sources": {}}',
         '{"sources": {"../a.v": ""}, "theorems": []}',
         '{"sources": {}, "theorems": [{"claim": "a", "part": "", "file": "A.v", "theorem": "x"}]}',
-        '{"sources": {"A.v": ""}, "theorems": [{"claim": "a", "part": "", "file": "A.v", "theorem": "x. Axiom"}]}',
+        '{"sources": {"A.v": ""}, "theorems": [{"claim": "a", "part": "", "file": "A.v", '
+        '"theorem": "x. Axiom"}]}',
         '{"sources": {"A.v": ""}, "theorems": [{"claim": "a", "part": "", "file": "A.v"}]}',
     ],
 )
@@ -166,7 +170,9 @@ def test_the_same_part_of_a_claim_twice_is_refused(sources: Path):
         read_list(sources)
 
 
-def test_the_command_prints_the_count_and_its_exit_code_follows(sources: Path, cache: Path, edit, monkeypatch, capsys):
+def test_the_command_prints_the_count_and_its_exit_code_follows(
+    sources: Path, cache: Path, edit, monkeypatch, capsys
+):
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
     assert rocq.default_cache() == cache / "sinkproof" / "formal"
     assert main(["--directory", str(sources), "--statements"]) == 0
@@ -177,7 +183,9 @@ def test_the_command_prints_the_count_and_its_exit_code_follows(sources: Path, c
     assert "1 theorems accepted, 1 rejected" in capsys.readouterr().out
 
 
-def test_without_rocq_the_exit_code_is_3_and_one_sentence_says_what_to_install(sources: Path, monkeypatch, capsys):
+def test_without_rocq_the_exit_code_is_3_and_one_sentence_says_what_to_install(
+    sources: Path, monkeypatch, capsys
+):
     monkeypatch.setattr(rocq.shutil, "which", lambda name: None)
     assert main(["--directory", str(sources)]) == 3
     assert capsys.readouterr().err.strip().startswith("Rocq is not installed")
@@ -190,15 +198,15 @@ def test_a_missing_library_is_named(monkeypatch):
 
 
 def test_the_module_runs_as_a_program():
-    done = subprocess.run(
-        [sys.executable, "-m", "proofs_check.formal.gate", "--help"], capture_output=True, text=True, env=dict(os.environ)
-    )
+    command = [sys.executable, "-m", "proofs_check.formal.gate", "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ))
     assert done.returncode == 0 and "--coqchk" in done.stdout
 
 
 def test_the_separate_checkers_clean_summary_is_accepted():
     assert judge_summary(0, SUMMARY)[1] == ()
-    built_in = SUMMARY.replace("Axioms: <none>", "Axioms:\n    Coq.Numbers.Cyclic.Int63.PrimInt63.add\n    Coq.Floats.PrimFloat.sub")
+    numbers = "Axioms:\n    Coq.Numbers.Cyclic.Int63.PrimInt63.add\n    Coq.Floats.PrimFloat.sub"
+    built_in = SUMMARY.replace("Axioms: <none>", numbers)
     kept, problems = judge_summary(0, built_in)
     assert problems == () and "PrimInt63" not in kept
 
@@ -224,7 +232,9 @@ def test_a_failing_separate_checker_rejects_whatever_it_printed():
 
 
 @pytest.mark.slow
-def test_the_separate_checker_accepts_the_originals_and_rejects_an_axiom(sources: Path, cache: Path, edit, monkeypatch):
+def test_the_separate_checker_accepts_the_originals_and_rejects_an_axiom(
+    sources: Path, cache: Path, edit, monkeypatch
+):
     result = run_gate(sources, cache=cache, coqchk=True)
     assert result.passed and "Axioms: <none>" in result.coqchk
     monkeypatch.setattr(gate, "escapes", lambda source: ())

@@ -52,7 +52,9 @@ class TestMutants:
         with pytest.raises(ValueError, match="exactly once"):
             run(replace="n * 2")
 
-    def test_the_command_fails_on_a_survivor_and_on_an_empty_list(self, run, sources: Path, cache: Path, monkeypatch, capsys):
+    def test_the_command_fails_on_a_survivor_and_on_an_empty_list(
+        self, run, sources: Path, cache: Path, monkeypatch, capsys
+    ):
         monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
         run()
         assert main(["--directory", str(sources)]) == 0
@@ -75,7 +77,8 @@ def test_the_statement_ends_at_its_full_stop_not_at_a_projection():
 
 
 def test_the_header_keeps_scopes_and_drops_definitions():
-    text = "From a Require Import b.\nLocal Open Scope ring_scope.\nLocal Definition x := 1.\nSet Implicit Arguments. Import c.\n"
+    text = "From a Require Import b.\nLocal Open Scope ring_scope.\n"
+    text += "Local Definition x := 1.\nSet Implicit Arguments. Import c.\n"
     assert header(text).split("\n")[:4] == [
         "From a Require Import b.", "Local Open Scope ring_scope.", "Set Implicit Arguments.", "Import c.",
     ]  # fmt: skip

@@ -76,10 +76,12 @@ def test_an_unfinished_comment_or_string_is_an_escape(text: str):
 
 
 def test_a_full_stop_inside_a_name_ends_no_sentence():
-    assert [s.words[0] for s in sentences("Check Nat.add. Check x.1.\nPrint a.")] == ["Check", "Check", "Print"]
+    heads = [s.words[0] for s in sentences("Check Nat.add. Check x.1.\nPrint a.")]
+    assert heads == ["Check", "Check", "Print"]
     assert [s.line for s in sentences("Check a.\n\nPrint\nb.")] == [1, 3]
 
 
 def test_imports_of_the_library_are_read_and_others_are_not():
-    text = "From mathcomp Require Import ring.\nFrom sinkproof Require Import Hulls Geometry.\n(* From sinkproof Require Import X. *)"
+    text = "From mathcomp Require Import ring.\nFrom sinkproof Require Import Hulls Geometry.\n"
+    text += "(* From sinkproof Require Import X. *)"
     assert imports(text, "sinkproof") == ("Hulls", "Geometry")
