@@ -14,6 +14,7 @@ from proofs_check.commands.claims import claims, show
 from proofs_check.commands.cost import cost
 from proofs_check.commands.doctor import doctor
 from proofs_check.commands.inspect import inspect
+from proofs_check.commands.simulate import simulate
 from proofs_check.commands.verify import verify
 
 EXIT_BAD_INPUT, EXIT_MISSING, EXIT_BROKEN, EXIT_LIMIT, EXIT_INTERRUPTED = 2, 3, 4, 5, 130
@@ -30,7 +31,7 @@ def sinkproof() -> None:
     """
 
 
-for command in (verify, claims, show, check, inspect, cost, bench, doctor):
+for command in (verify, claims, show, check, inspect, cost, simulate, bench, doctor):
     sinkproof.add_command(command)
 
 
