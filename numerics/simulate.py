@@ -136,8 +136,8 @@ def simulate_step(
     `IsotropicValue` drawn afresh; ``rho``, ``direction`` u (default e_1), ``covariance`` R of trace 1 (default I/d)
     of the model x_i = sqrt(d)(sqrt(rho) u + sqrt(1-rho) z_i), or the user's ``tokens`` (T, d) as they are;
     ``dim`` where neither V nor tokens fix it; ``null_token`` s makes V x_s = 0 by projection; ``queries`` restricts
-    the rows computed; ``gain`` (d,) acts after the norm; ``memory_cap`` bytes for the arrays of a chunk (A, V and their copies, O(T^2 + d^2), come on top);
-    ``progress(done, draws)`` is called after each. ``method`` "gram" samples inner products only (module
+    the rows computed; ``gain`` (d,) acts after the norm; ``memory_cap`` bytes for the arrays of a chunk (A, V and
+    their copies, O(T^2 + d^2), come on top); ``progress(done, draws)`` is called after each. ``method`` "gram" samples inner products only (module
     `oversmoothing_sampling`), "auto" does so where it applies.
     Raises ValueError on bad input. theory.md O1, O2, O6.
     """
