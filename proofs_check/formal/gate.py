@@ -2,10 +2,8 @@
 it.
 
 Run it with `python -m proofs_check.formal.gate` (add `--coqchk` for the independent checker, `--no-cache` to
-build
-everything again, `--pin` after changing a source).  Exit code 0: every theorem accepted; 1: something
-rejected;
-2: a broken `theorems.json`; 3: Rocq is missing.
+build everything again, `--pin` after changing a source). Exit code 0: every theorem accepted; 1: something
+rejected; 2: a broken `theorems.json`; 3: Rocq is missing.
 
 `theorems.json` says what is claimed, as data:
 
@@ -14,32 +12,28 @@ rejected;
                    "satisfiable": "G1_satisfiable"}, ...]}
 
 Every file that is used is listed in `sources` with its digest; `satisfiable` (optional) names a lemma, of the
-same file, that
-shows the hypotheses can be met.  A theorem is accepted when: its file has the pinned digest; no source
-contains an
-escape (see `vernacular`); the file builds; Rocq knows the name as a theorem; `Print Assumptions` says "Closed
-under the global
-context" for it and for its satisfiability lemma.  `--pin` rewrites the digests in `sources` to those of the
-files on disk (a person then sees the change in the diff) and then runs the gate.
+same file, that shows the hypotheses can be met. A theorem is accepted when: its file has the pinned digest;
+no source contains an escape (see `vernacular`); the file builds; Rocq knows the name as a theorem; `Print
+Assumptions` says "Closed under the global context" for it and for its satisfiability lemma. `--pin` rewrites
+the digests in `sources` to those of the files on disk (a person then sees the change in the diff) and then
+runs the gate.
 
 With `--coqchk`, Rocq's separate checker reads every compiled library again, MathComp included, and its
-summary must show
-no axiom (other than the machine integers and floats built into the checker, which the ring tactics load), no
-type-in-type, no unsafe fixpoint and no assumed positivity.
+summary must show no axiom (other than the machine integers and floats built into the checker, which the ring
+tactics load), no type-in-type, no unsafe fixpoint and no assumed positivity.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
 import sys
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from .listing import HERE, Entry, pin, read_list
 from .rocq import (
     LIBRARY,
     BuildFailed,
@@ -52,28 +46,13 @@ from .rocq import (
     compile_module,
     default_cache,
     find_toolchain,
-    run,
     sha256,
 )
+from .separate import check_separately
 from .vernacular import escapes
 
-HERE = Path(__file__).resolve().parent
 CLOSED = "Closed under the global context"
-NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_']*\Z")
-# What the separate checker lists as axioms although no statement rests on them: built-in machine numbers.
-BUILT_IN = ("Coq.Numbers.Cyclic.Int63.PrimInt63.", "Coq.Floats.PrimFloat.")
 PREAMBLE = "From mathcomp Require Import all_ssreflect all_algebra.\n"
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One line of `theorems.json`: the theorem that stands for a part of a claim."""
-
-    claim: str
-    part: str
-    file: str
-    theorem: str
-    satisfiable: str = ""
 
 
 @dataclass(frozen=True)
@@ -82,8 +61,7 @@ class TheoremReport:
 
     `statement` is Rocq's own print of the statement with white space normalised, `assumptions` its answer to
     `Print Assumptions`; `source_sha256` is of the theorem's file, `set_sha256` of all sources together;
-    `reason` is empty
-    when accepted, else one sentence.
+    `reason` is empty when accepted, else one sentence.
     """
 
     claim: str
@@ -128,49 +106,9 @@ class GateResult:
         return bool(self.theorems) and not self.problems and all(t.accepted for t in self.theorems)
 
 
-def read_list(directory: Path = HERE) -> tuple[dict[str, str], tuple[Entry, ...]]:
-    """Read `theorems.json`: the pinned digest of each source, and the theorems.
-
-    Raises ValueError, with one sentence, when the file is not what the module's docstring describes.
-    """
-    path = directory / "theorems.json"
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        sources = {str(file): str(digest) for file, digest in data["sources"].items()}
-        entries = tuple(Entry(**line) for line in data["theorems"])
-    except (OSError, KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
-        raise ValueError(
-            f"theorems.json is not readable as sources and theorems ({error!r}); restore its "
-            "form."
-        ) from error
-    for file in sources:
-        if not (file.endswith(".v") and NAME.match(file[:-2])):
-            raise ValueError(
-                f"theorems.json lists the source {file!r}; expected a plain name such as "
-                "Geometry.v."
-            )
-    seen = set()
-    for entry in entries:
-        if entry.file not in sources:
-            raise ValueError(
-                f"theorems.json puts {entry.theorem} in {entry.file}, which sources does not list; list "
-                "it."
-            )
-        for name in (entry.theorem, entry.satisfiable or "none"):
-            if not NAME.match(name):
-                raise ValueError(f"theorems.json names {name!r}; expected an identifier of Rocq.")
-        if not entry.claim or (entry.claim, entry.part) in seen:
-            raise ValueError(
-                f"theorems.json has the part {entry.part!r} of claim {entry.claim!r} twice or "
-                "unnamed."
-            )
-        seen.add((entry.claim, entry.part))
-    return sources, entries
-
-
 def _ask(entries: tuple[Entry, ...]) -> tuple[str, list[tuple[int, str]]]:
-    """A file that asks about each theorem between marker lines; nothing of ours is imported, so no
-    notation can interfere."""
+    """A file that asks about each theorem between marker lines; nothing of ours is imported, so no notation
+    can interfere."""
     lines, questions = [PREAMBLE + "Set Printing Width 100000."], []
     for module in dict.fromkeys(e.file[:-2] for e in entries):
         lines.append(f"Require {LIBRARY}.{module}.")
@@ -217,8 +155,8 @@ def _judge_file(
     toolchain: Toolchain,
     cache: Path,
 ) -> list[tuple[Entry, str, str, str]]:
-    """For each entry of one file: (entry, statement, assumptions, reason); the reason is empty when all
-    is well."""
+    """For each entry of one file: (entry, statement, assumptions, reason); the reason is empty when all is
+    well."""
     module = file[:-2]
     outcome = built[module]
     if isinstance(outcome, BuildFailed):
@@ -252,49 +190,11 @@ def _judge_file(
     return results
 
 
-def check_separately(built: Mapping[str, Path], timeout: int = 3600) -> tuple[str, tuple[str, ...]]:
-    """Run coqchk on compiled modules: its summary, and each thing in it that is not allowed as one
-    sentence."""
-    with tempfile.TemporaryDirectory(prefix="sinkproof-") as directory:
-        work = Path(directory)
-        for module, path in built.items():
-            (work / f"{module}.vo").write_bytes(path.read_bytes())
-        modules = [f"{LIBRARY}.{module}" for module in built]
-        done = run(["coqchk", "-silent", "-o", "-Q", ".", LIBRARY, *modules], work, timeout)
-    return judge_summary(done.returncode, done.stdout + done.stderr)
-
-
-def judge_summary(returncode: int, printed: str) -> tuple[str, tuple[str, ...]]:
-    """Judge coqchk's exit code and output: the summary without built-in numbers, and what is wrong, one
-    sentence each."""
-    _, found, summary = printed.partition("CONTEXT SUMMARY")
-    if returncode != 0 or not found:
-        return "", (f"coqchk did not accept the libraries: {' '.join(printed.split())[-400:]}",)
-    problems, seen, title = [], set(), ""
-    for line in summary.splitlines():
-        text = line.strip()
-        if text.startswith("*"):
-            title, _, text = text[1:].partition(":")
-            title, text = title.strip(), text.strip()
-            seen.add(title)
-        if title == "Theory" or not text or text == "<none>" or set(text) == {"="}:
-            continue
-        if not (title == "Axioms" and text.startswith(BUILT_IN)):
-            problems.append(f"coqchk reports under {title}: {text}")
-    for needed in ("Axioms", "type-in-type", "unsafe (co)fixpoints", "positivity is assumed"):
-        if not any(needed in t for t in seen):
-            problems.append(f"coqchk's summary says nothing about {needed!r}, so it is not understood.")
-    lines = [line.strip() for line in summary.splitlines()]
-    kept = [line for line in lines if line and not line.startswith(BUILT_IN)]
-    return "\n".join(kept), tuple(problems)
-
-
 def run_gate(directory: Path = HERE, *, cache: Path | None = None, coqchk: bool = False) -> GateResult:
     """Rebuild the sources listed in `directory/theorems.json` and judge every theorem named there.
 
-    `directory` is only read.  `cache` holds finished builds (see `default_cache`); None builds everything
-    afresh.  With
-    `coqchk` the separate checker reads all libraries again (minutes).
+    `directory` is only read. `cache` holds finished builds (see `default_cache`); None builds everything
+    afresh. With `coqchk` the separate checker reads all libraries again (minutes).
 
     Raises ValueError when `theorems.json` is broken and RocqMissing when Rocq or MathComp is not installed.
     """
@@ -357,18 +257,6 @@ def run_gate(directory: Path = HERE, *, cache: Path | None = None, coqchk: bool 
             summary, found = check_separately({m: p for m, p in built.items() if isinstance(p, Path)})
             problems += found
     return GateResult(tuple(reports), toolchain.versions, set_sha256, summary, tuple(problems))
-
-
-def pin(directory: Path = HERE) -> None:
-    """Write the digests of the sources on disk into `theorems.json`."""
-    path = directory / "theorems.json"
-    data = json.loads(path.read_text(encoding="utf-8"))
-    for file in data["sources"]:
-        if (directory / file).is_file():
-            data["sources"][file] = sha256((directory / file).read_bytes())
-    temporary = path.with_suffix(".json.new")
-    temporary.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    os.replace(temporary, path)
 
 
 def main(arguments: list[str] | None = None) -> int:

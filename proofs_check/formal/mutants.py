@@ -6,15 +6,11 @@
                   "replace": "<=", "by": "<", "negation": "Negations.G5_strict"}, ...]}
 
 `replace` occurs exactly once in the statement (the text between the theorem's name and the full stop that
-ends the
-sentence).  The mutant is the file up to this theorem's `Qed` with the statement changed and the proof script
-untouched.  It must fail *inside the proof*: a mutant whose statement is ill-typed tests nothing and is
-reported as broken.
-`negation` (optional) is a lemma, of a file listed in `theorems.json`, whose type is `~ mutant` where `mutant`
-is the changed
-statement quantified over all the theorem's arguments; Rocq checks exactly that.  So the theorem must name all
-its arguments itself (no
-section variables).
+ends the sentence). The mutant is the file up to this theorem's `Qed` with the statement changed and the proof
+script untouched. It must fail *inside the proof*: a mutant whose statement is ill-typed tests nothing and is
+reported as broken. `negation` (optional) is a lemma, of a file listed in `theorems.json`, whose type is `~
+mutant` where `mutant` is the changed statement quantified over all the theorem's arguments; Rocq checks
+exactly that. So the theorem must name all its arguments itself (no section variables).
 """
 
 from __future__ import annotations
@@ -26,7 +22,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from .gate import CLOSED, HERE, read_list
+from .gate import CLOSED
+from .listing import HERE, read_list
 from .rocq import (
     LIBRARY,
     BuildFailed,
@@ -58,8 +55,8 @@ class Mutant:
 
 @dataclass(frozen=True)
 class MutantReport:
-    """What became of a mutant: `killed` when its proof failed (and its negation, if named, is proved);
-    else `reason`."""
+    """What became of a mutant: `killed` when its proof failed (and its negation, if named, is proved); else
+    `reason`."""
 
     mutant: Mutant
     killed: bool
@@ -68,7 +65,7 @@ class MutantReport:
 
 
 def read_mutants(directory: Path = HERE) -> tuple[Mutant, ...]:
-    """Read `mutants.json`.  Raises ValueError, with one sentence, when it is not what the docstring
+    """Read `mutants.json`. Raises ValueError, with one sentence, when it is not what the docstring
     describes."""
     try:
         data = json.loads((directory / "mutants.json").read_text(encoding="utf-8"))
@@ -96,8 +93,8 @@ def locate(source: str, theorem: str) -> tuple[int, int, int]:
 
 
 def mutate(source: str, mutant: Mutant) -> tuple[str, tuple[int, int], str]:
-    """The mutated source (cut after the theorem), where its statement ends (line, byte in it), the
-    mutated statement."""
+    """The mutated source (cut after the theorem), where its statement ends (line, byte in it), the mutated
+    statement."""
     start, stop, end = locate(source, mutant.theorem)
     statement = source[start:stop]
     if statement.count(mutant.replace) != 1 or mutant.replace == mutant.by:

@@ -1,5 +1,5 @@
-"""Running Rocq: find it, compile a set of sources outside the package, keep finished results in the
-user's cache."""
+"""Running Rocq: find it, compile a set of sources outside the package, keep finished results in the user's
+cache."""
 
 from __future__ import annotations
 
@@ -116,8 +116,8 @@ def _publish(work: Path, final: Path) -> None:
 
 
 def build_order(sources: Mapping[str, str]) -> tuple[str, ...]:
-    """Modules so that each comes after the ones it requires.  Raises ValueError on an unknown module or
-    a cycle."""
+    """Modules so that each comes after the ones it requires. Raises ValueError on an unknown module or a
+    cycle."""
     order: list[str] = []
     open_: list[str] = []
 
@@ -162,8 +162,7 @@ def compile_module(
 
     Arguments: the module's name and text; `libraries`, the compiled file (.vo) of each module it needs; the
     toolchain; the cache directory, which gets a directory named by the digest of all these, moved there only
-    when finished.
-    Returns the compiled file and what coqc printed.  Raises BuildFailed with coqc's message.
+    when finished. Returns the compiled file and what coqc printed. Raises BuildFailed with coqc's message.
     """
     bytes_of = {module: path.read_bytes() for module, path in libraries.items()}
     key = sha256(repr((toolchain.digest, name, source, sorted((m, sha256(b)) for m, b in bytes_of.items()))))

@@ -1,10 +1,8 @@
 """Reading Rocq sources: tokens, and the commands that would let an unproved statement through.
 
-The gate asks Rocq itself which axioms a theorem rests on.  This module is the second lock: it reads the
-*source* and
-refuses what could weaken that answer (an axiom, a skipped kernel check, code loaded from elsewhere), whether
-or
-not a named theorem uses it.
+The gate asks Rocq itself which axioms a theorem rests on. This module is the second lock: it reads the
+*source* and refuses what could weaken that answer (an axiom, a skipped kernel check, code loaded from
+elsewhere), whether or not a named theorem uses it.
 """
 
 from __future__ import annotations
@@ -70,8 +68,8 @@ def blank_comments_and_strings(source: str) -> str:
     """Replace each comment by blanks and each string by `""` padded with blanks, keeping every line where it
     is.
 
-    Comments nest, and a string inside a comment is read as a string, so `(* "*)" *)` is one comment.
-    Raises ValueError when a comment or a string does not end.
+    Comments nest, and a string inside a comment is read as a string, so `(* "*)" *)` is one comment. Raises
+    ValueError when a comment or a string does not end.
     """
     out: list[str] = []
     depth, i, n = 0, 0, len(source)
@@ -158,8 +156,8 @@ def _contains(words: tuple[str, ...], part: tuple[str, ...]) -> bool:
 
 
 def escapes(source: str) -> tuple[str, ...]:
-    """Every construct of `source` that could hide an unproved statement, each as one sentence; empty
-    when clean."""
+    """Every construct of `source` that could hide an unproved statement, each as one sentence; empty when
+    clean."""
     found: list[str] = []
     stack: list[tuple[str, str]] = []  # open sections and modules, as (kind, name)
     try:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from proofs_check.formal.gate import pin
+from proofs_check.formal.listing import pin
 
 FIRST = """From mathcomp Require Import all_ssreflect.
 Definition three := 3.

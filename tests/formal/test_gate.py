@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from proofs_check.formal import gate, rocq
-from proofs_check.formal.gate import CLOSED, judge_summary, main, read_list, run_gate
+from proofs_check.formal.gate import CLOSED, main, run_gate
+from proofs_check.formal.listing import pin, read_list
+from proofs_check.formal.separate import judge_summary
 
 pytestmark = pytest.mark.usefixtures("needs_rocq")
 
@@ -103,7 +105,7 @@ def test_a_changed_source_is_rejected_until_it_is_pinned(sources: Path, cache: P
     edit("First.v", "One and two are three.", "Two and one are three.", pinned=False)
     result = run_gate(sources, cache=cache)
     assert not result.passed and "First.v is not the pinned source" in reasons(result)
-    gate.pin(sources)
+    pin(sources)
     assert run_gate(sources, cache=cache).passed
 
 

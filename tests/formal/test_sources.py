@@ -7,7 +7,8 @@ import re
 
 import pytest
 
-from proofs_check.formal.gate import HERE, read_list, run_gate
+from proofs_check.formal.gate import run_gate
+from proofs_check.formal.listing import HERE, read_list
 from proofs_check.formal.mutants import as_proposition, mutate, read_mutants, run_mutants
 from proofs_check.formal.rocq import build_order, default_cache, sha256
 from proofs_check.formal.vernacular import blank_comments_and_strings, escapes
