@@ -222,3 +222,14 @@ have : 0 < c * (a - 2%:R * b - 2%:R * c + 4%:R * e).
   by rewrite det subrr mulr0 addr0 mulr_gt0.
 by rewrite nmulr_rgt0 // ltNge (le_trans ler01 g3).
 Qed.
+
+(* G1, rank one from separators: u and w with <x_i, u> >= 1 on Q and <w, x_s - x_j> >= 1 on K give W = u^T w of     *)
+(* rank at most one (head dimension 1) with every margin at least 1.                                                *)
+Theorem G1_separators (R : realFieldType) (d : nat) (T : finType) (x : T -> 'rV[R]_d) (s : T) (Q K : {set T})
+    (u w : 'rV[R]_d) :
+  (forall i, i \in Q -> 1 <= dot (x i) u) -> (forall j, j \in K -> 1 <= dot w (x s - x j)) ->
+  (\rank (u^T *m w) <= 1)%N /\ forall i j, i \in Q -> j \in K -> 1 <= form (u^T *m w) (x i) (x s - x j).
+Proof.
+move=> hu hw; split=> [|i j iQ jK]; first exact: mulmx_max_rank.
+by rewrite form_outer mulr_ege1 ?hu ?hw.
+Qed.

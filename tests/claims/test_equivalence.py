@@ -22,7 +22,7 @@ from proofs_check.verify import Options, verify
 
 IDS = ("E1", "E2", "E3", "E4", "E5", "E6", "E7", "E8", "S1", "S2", "M1")
 # every part has a theorem, a derivation or one example
-FORMAL = ("E1", "E2", "E3", "E4", "E5", "E7", "E8", "S1")
+FORMAL = ("E1", "E2", "E3", "E4", "E5", "E6", "E7", "E8", "M1", "S1")
 F = Fraction
 
 

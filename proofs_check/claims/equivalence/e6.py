@@ -199,7 +199,6 @@ CLAIM = Claim(
                     at([[-1], [1]], [[0, 1]], [[HALF, HALF]], [[0, 0], [0, 1]]), drop=("only the sink in "
                                                                                        "common",)),
     ),
-    required_formal="PROVED ON",
     scope_notes=("Holds over any field; replayed here over the rationals.",
                  "V = W_VO has rank at most the head dimension, so no more than d_h targets can be "
                  "independent."),

@@ -221,7 +221,8 @@ OTHER = Hypothesis("another token", "j ≠ i (j = s is allowed: stronger than ne
 HEARD = Part(
     name="b, fixed attention",
     text="A fixed, a_ij ≠ 0 for some j ≠ i, and CV ≠ 0 (C = I for RMSNorm, I − 11ᵀ/d for LayerNorm, or any "
-         "matrix): an explicit change of x_j along a coordinate axis changes y_i.",
+         "matrix): some change of x_j changes y_i.  The theorem says that one exists; the formula exhibits one, along "
+         "a coordinate axis.",
     variables=NAMES, definitions=FIXED,
     hypotheses=(
         TOKENS, DEFINED,
@@ -271,9 +272,9 @@ def softmax_slack(values: Mapping[str, object]) -> float:
 PLANE = identity(2)
 FINITE = Part(
     name="c, softmax",
-    text="Finite softmax (all weights positive), another key j ≠ i visible, rank(CV) >= 2: an explicit "
-         "change of x_j leaves every logit of row i, so its attention, as it is, and changes y_i: y_i is no "
-         "function of (x_i, x_s).",
+    text="Finite softmax (all weights positive), another key j ≠ i visible, rank(CV) >= 2: some change of "
+         "x_j leaves every logit of row i, so its attention, as it is, and changes y_i: y_i is no function of "
+         "(x_i, x_s).  The theorem says that one exists; the formula exhibits one.",
     variables={**NAMES, "W": "matrix"}, definitions=SOFTMAX,
     hypotheses=(
         TOKENS,
@@ -354,7 +355,6 @@ CLAIM = Claim(
                                      if item.name == "rank two"
                                      else item for item in FINITE.hypotheses)),
     ),
-    required_formal="PROVED ON",
     scope_notes=("(b) and (c) are shown by explicit changes of x_j, valid for every input at which the norm "
                  "is defined; with RMSNorm's ε > 0 outputs are slightly off the sphere.",
                  "Under RoPE part (c) needs W_ij in place of W; the directions that leave one logit alone "

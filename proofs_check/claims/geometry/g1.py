@@ -219,7 +219,6 @@ CLAIM = Claim(
               "may be one of the queries. With a query bias: iff x_s is not in conv{x_j, j in K}.",
     parts=(IFF, SEPARATORS, BIAS), variants=VARIANTS,
     # The formal theorems state rank one as "there is a W"; none is about the W named in SEPARATORS.
-    required_formal="PROVED ON",
     scope_notes=(
         "Necessity is for logits x_i^T W x_j without RoPE; under RoPE the half-space is sufficient in the "
         "sense of G6 but not necessary.",
