@@ -1,4 +1,4 @@
-"""O1 and O1m: the exact second moments after one attention step, before the normalisation."""
+"""O1: the exact second moments after one attention step, before the normalisation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from numerics.layer import attention_step
-from numerics.moments import drift_statistics, head_statistics, o1_gram_heads, o1_gram_of
+from numerics.moments import drift_statistics, o1_gram_of
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
 from proofs_check.claims.equivalence.building import Choose, Shape, family, searched
 from proofs_check.claims.oversmoothing import model
@@ -70,57 +70,38 @@ MOMENTS = Part(
 )
 
 
-def build_heads(choose: Choose, shape: Shape) -> Instance:
-    heads = choose(1, 3)
-    return Instance({"A": [model.random_attention(choose, shape.tokens) for _ in range(heads)],
-                     "V": [model.random_value(choose, shape) for _ in range(heads)], **model.random_model(choose, shape)})
+def input_slack(values: Mapping[str, object]) -> float:
+    """The tokens' own moments against `input_cosine`'s two terms."""
+    s = drift_statistics(np.zeros((len(values["u"]),) * 2), **model.float_form(values))
+    tokens = len(np.array(values["z"])[0])
+    gram = values["rho"] * s.g0 + (1 - values["rho"]) * s.t0 * np.eye(tokens)
+    return slack_from(model.float_tokens(values), gram, values)
 
 
-def slack_heads(values: Mapping[str, object]) -> float:
-    tokens, attention, value = model.float_tokens(values), np.array(values["A"]), np.array(values["V"])
-    outputs = tokens + np.einsum("hij,kjp,hqp->kiq", attention, tokens, value)
-    s = head_statistics(value, **model.float_form(values))
-    return slack_from(outputs, o1_gram_heads(attention, values["rho"], s.g, s.t0, s.tau, s.phi), values)
+def build_input(choose: Choose, shape: Shape) -> Instance:
+    return Instance(model.random_model(choose, shape))
 
 
-def heads_instance(V: list, rho: object, z: list, A: list) -> Instance:
-    return instance(V, [1], rho, z, A=A)
+def without(values: Mapping[str, object], *names: str) -> Instance:
+    return Instance({key: value for key, value in values.items() if key not in names})
 
 
-SINGLE = [[[1]]]  # attention of one head on one token
-HEADS = Part(
-    name="second moments, heads",
-    text="O1m: with heads (A_h, V_h), E<My_i, y_j>/d = rho g + (1 - rho)[delta_ij t0 + sum_h (a^h_ij + a^h_ji) tau_h + "
-         "sum_hk (A_h A_k^T)_ij phi_hk], g the form at u + sum_h V_h u, tau_h = tr R(MV_h + V_h^T M)/2, "
-         "phi_hk = tr R V_h^T M V_k.",
-    variables={**VARIABLES, "A": "matrices", "V": "matrices"},
-    definitions={
-        **SIZES, **FORM, **TOKENS, "H": "range(len(A))",
-        "y": "[case + sum(A[h] @ case @ transpose(V[h]) for h in H) for case in x]", **second_moment("E", "y"),
-        **{key: STATISTICS[key] for key in ("R", "t0")},
-        "moved": "u + sum(V[h] @ u for h in H)", "g": "moved @ M @ moved",
-        "tau": "[trace(R @ (M @ V[h] + transpose(V[h]) @ M)) / 2 for h in H]",
-        "phi": "[[trace(R @ transpose(V[h]) @ M @ V[k]) for k in H] for h in H]",
-        "mixing": "[[A[h] @ transpose(A[k]) for k in H] for h in H]",
-        "G": "[[rho * g + (1 - rho) * ((t0 if i == j else 0) + sum((A[h][i][j] + A[h][j][i]) * tau[h] for h in H) "
-             "+ sum(mixing[h][k][i][j] * phi[h][k] for h in H for k in H)) for j in range(T)] for i in range(T)]"},
-    hypotheses=(
-        Hypothesis("row sums one", "every row of every A_h sums to one", "all(sum(row) == 1 for head in A for row in head)",
-                   heads_instance([[[1]]], RHO, COIN, [[[0]]])),
-        NEEDED[0],
-        *(dropped(item, Instance({**item.counterexample.values, "A": [item.counterexample.values["A"]],
-                                  "V": [item.counterexample.values["V"]]})) for item in NEEDED[1:]),
-    ),
-    conclusions=("E == G",),
-    satisfiable=heads_instance([[[1]], [[-2]]], RHO, COINS, [[[1, 0], [0, 1]], [[HALF, HALF], [3, -2]]]),
-    instances=family(build_heads), strategy=searched(build_heads), numeric=slack_heads,
+INPUT = Part(
+    name="the input",
+    text="Before the step: E<Mx_i, x_j>/d = rho g0 + (1 - rho) delta_ij t0, g0 the form M at u.",
+    variables={key: kind for key, kind in VARIABLES.items() if key not in ("A", "V")},
+    definitions={**SIZES, **FORM, **TOKENS, **second_moment("E", "x"), **{key: STATISTICS[key] for key in ("R", "t0", "g0")},
+                 "G": "[[rho * g0 + (1 - rho) * (t0 if i == j else 0) for j in range(T)] for i in range(T)]"},
+    hypotheses=(NEEDED[0], *(dropped(item, without(item.counterexample.values, "A", "V")) for item in NEEDED[1:])),
+    conclusions=("E == G",), satisfiable=without(MOMENTS.satisfiable.values, "A", "V"),
+    instances=family(build_input), strategy=searched(build_input), numeric=input_slack,
 )
 
 
-def size_parts() -> tuple[Part, ...]:
+def size_parts(claim: str) -> tuple[Part, ...]:
     """The identity with every entry free, at explicit sizes: proved there by polynomial arithmetic."""
     parts = []
-    for name, recipe in {**DERIVATIONS["O1"], **DERIVATIONS["O1m"]}.items():
+    for name, recipe in DERIVATIONS[claim].items():
         parts.append(derived(
             recipe, f"identity at {name}",
             f"At {name}, for free A (last column 1 minus the others), V, u, rho and symmetric R, M: the expectation written "
@@ -165,18 +146,13 @@ VARIANTS = (
     wrong("centring forgotten", "wrong matrix", "O1's statistics without C under LayerNorm",
           instance([[0]], [1], 0, COIN, A=[[1]], centred=1), t0="trace(R)", tau="trace(R @ (V + transpose(V))) / 2",
           phi="trace(R @ transpose(V) @ V)", g="(u + V @ u) @ (u + V @ u)"),
-    HEADS.vary("heads do not mix", "trap", "O1m with the terms phi_hk of one head only, h = k",
-               heads_instance([[[1]], [[1]]], 0, COIN, [*SINGLE, *SINGLE]),
-               definitions={**HEADS.definitions, "G": HEADS.definitions["G"].replace(
-                   "for h in H for k in H)", "for h in H for k in H if h == k)")}),
 )
 
 CLAIM = Claim(
     id="O1", title="Exact second moments after one attention step", family="oversmoothing",
     statement="E<Cy_i, Cy_j>/d before normalising is G_ij = rho g + (1 - rho)[delta_ij t0 + (a_ij + a_ji) tau + "
-              "(A A^T)_ij phi] for every fixed A with row sums one and every V, u, norm and gain; O1m is the same for "
-              "several heads.",
-    parts=(MOMENTS, HEADS, *size_parts()), variants=VARIANTS,
+              "(A A^T)_ij phi] for every fixed A with row sums one and every V, u, norm and gain.",
+    parts=(MOMENTS, INPUT, *size_parts("O1")), variants=VARIANTS,
     scope_notes=("A is fixed: where attention depends on the tokens (softmax) the identity does not apply, see the variant.",
                  "G is a second moment before the norm; the cosine after it is a ratio, which O2 compares with G's."),
 )

@@ -112,14 +112,14 @@ SLOPE = derived(
     instances=points(two_points), strategy=drawn(two_points), numeric=slope_slack)
 
 INCREASING = derived(
-    RECIPES["increasing"], "increasing",
+    RECIPES["increasing"], "increasing in t",
     "phi > 0 and tau >= 0: cos_s < cos_t for all 0 <= s < t = s + (1-s)w <= 1." + WHERE,
     # all three assumptions follow from tau >= 0 and phi > 0, so none is needed
     satisfiable={**{key: PLAIN[key] for key in ("T", "rho", "g", "t0", "phi")}, "tau": 0, "s": 0, "w": 1},
     instances=points(rising), strategy=drawn(rising), numeric=monotone_slack(1))
 
 DECREASING = derived(
-    RECIPES["decreasing"], "decreasing",
+    RECIPES["decreasing"], "decreasing in t",
     "phi > 0 and tau <= -phi, written tau = -phi - e with e >= 0: cos_s > cos_t for all 0 <= s < t = s + (1-s)w <= 1."
     + WHERE,
     # the energy at t falls with 1-t down to t0 + D, so both energies follow from what G_ii > 0 needs
@@ -128,7 +128,7 @@ DECREASING = derived(
     instances=points(falling), strategy=drawn(falling), numeric=monotone_slack(-1))
 
 MAXIMUM = derived(
-    RECIPES["maximum"], "maximum",
+    RECIPES["maximum"], "peak at t*",
     "phi > 0 and -phi < tau < 0, written tau = -(1-p) phi with 0 < p < 1: t* = 1 + tau/phi is p, and cos_p >= cos_s for "
     "every s in [0, 1], strictly unless s = p." + WHERE,
     # the energy is least at p, so the one at s follows, and t0 + D > 0 as well because p > 0
@@ -137,7 +137,7 @@ MAXIMUM = derived(
     instances=points(peaked), strategy=drawn(peaked), numeric=peak_slack)
 
 CONSTANT = derived(
-    RECIPES["constant"], "constant",
+    RECIPES["constant"], "constant in t",
     "phi = 0, and then tau = 0 because tau^2 <= t0 phi: cos_t = cos_s for all s, t in [0, 1]." + WHERE,
     # with tau = phi = 0 the assumptions only keep G_ii away from 0, where no cosine exists
     satisfiable={key: PLAIN[key] for key in ("T", "rho", "g", "t0", "t", "s")},

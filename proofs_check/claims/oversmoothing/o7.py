@@ -47,7 +47,7 @@ def equal_slack(values: Mapping[str, object]) -> float:
 
 
 EQUAL = derived(
-    RECIPES["equal blocks"], "equal blocks",
+    RECIPES["equal blocks"], "gap between block sizes",
     "For equal blocks of sizes k and k+e among T = k+e+rest tokens the difference of the mean off-diagonal cosines is "
     "(1-rho) T m e D/(k (k+e)(T-1) h(k) h(k+e)), m = rho g + (1-rho)(t0+D)/T: it has the sign of D. The mean is over the k-1 "
     "partners inside and the T-k across." + WHERE,
