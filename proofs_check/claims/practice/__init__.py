@@ -1,0 +1,1 @@
+"""Practice: statements about how attention is scored; measurements on checkpoints are never proved."""

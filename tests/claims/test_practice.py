@@ -1,0 +1,46 @@
+"""P0 reaches its headline, and every false neighbour falls."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from proofs_check.claims.practice import metrics
+from proofs_check.report import report_document
+from proofs_check.verify import Options, verify
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    options = Options(tmp_path_factory.mktemp("practice"))
+    results = verify(["P0"], options)
+    return results[0], report_document(results, options)["claims"][0]
+
+
+def test_p0_is_proved_on_its_patterns_and_for_every_length_where_a_derivation_says_so(run):
+    result, row = run
+    assert not result.rejected and not result.troubles
+    assert result.verdict.headline == "PROVED ON" == result.claim.required and result.verdict.grade == "exact"
+    stated = {record.target for _, record in result.replayed if record.scope == "as stated" and record.kind == "derivation"}
+    assert stated == {part.name for part in result.claim.parts if part.parameters} and len(stated) == 5
+
+
+def test_every_false_version_of_p0_falls(run):
+    assert run[1]["neighbours"]["survivors"] == [] and run[1]["neighbours"]["killed"] == len(metrics.CLAIM.variants) >= 3
+
+
+def test_every_hypothesis_of_p0_is_needed(run):
+    assert {item["needed"] for item in run[1]["hypotheses"]} == {"needed"}
+
+
+def test_the_harmonic_number_at_the_edge_of_each_threshold():
+    nine, ten = (sum(Fraction(1, i) for i in range(1, n + 1)) for n in (9, 10))
+    assert nine / 9 > Fraction(3, 10) > ten / 10
+
+
+def test_the_slack_of_a_pattern_sees_a_wrong_score():
+    right = {"A": np.array(metrics.diagonal(4), dtype=float)}
+    assert metrics.DIAGONAL.numeric(right) > 0
+    assert metrics.DIAGONAL.numeric({"A": np.array(metrics.sink(4), dtype=float)}) < -0.1
