@@ -59,7 +59,7 @@ def instances(*values: dict) -> dict:
 SCALAR = part("x < 2", variables=[{"name": "x", "type": "scalar"}], hypotheses=named("x > 0"))
 
 
-# ---- balls -------------------------------------------------------------------------------------------------------
+# ---- balls ----
 
 @pytest.mark.parametrize("text", [
     "n == n", "n != n", "n < 1", "not (n < 1)", "min(n, 1) <= 1", "max(1, n) >= 1", "abs(n) >= 0", "0 * n == 0",
@@ -103,7 +103,7 @@ def test_a_low_precision_left_behind_changes_no_answer(tmp_path: Path) -> None:
             decide({"x": fmpq(3)}, [], [], ["exp(x) == exp(x)"], {})
 
 
-# ---- names, laziness, language ------------------------------------------------------------------------------------
+# ---- names, laziness, language ----
 
 @pytest.mark.parametrize(("text", "definitions"), [
     ("all(d > 0 for y in [1])", [["d", "y"]]), ("d == 1", [["d", "d"]]), ("d == 1", [["d", "e"], ["e", "d"]]),
@@ -147,10 +147,11 @@ def test_semidefiniteness_agrees_with_all_principal_minors() -> None:
         assert truth("psd(m)", m=exact) is all(minor >= 0 for minor in minors)
 
 
-# ---- hulls, norms, sidecars ---------------------------------------------------------------------------------------
+# ---- hulls, norms, sidecars ----
 
 @pytest.mark.parametrize("rows", ["[]", "[[]]", "[[], []]", "[1, 2]", "[[1], [1, 2]]", "[[sqrt(2)]]"])
-@pytest.mark.parametrize("witness", [{"normal": []}, {"normal": ["1"]}, {"weights": [["0", "1"]]}, {"basis": ["0", "1"]}])
+@pytest.mark.parametrize("witness", [{"normal": []}, {"normal": ["1"]},
+                                     {"weights": [["0", "1"]]}, {"basis": ["0", "1"]}])
 def test_a_hull_of_no_or_ragged_or_enclosed_rows_has_no_answer(rows: str, witness: dict) -> None:
     with pytest.raises(Rejected):
         truth(f"separable({rows}, 'k')", witnesses={"k": witness})
@@ -158,7 +159,8 @@ def test_a_hull_of_no_or_ragged_or_enclosed_rows_has_no_answer(rows: str, witnes
 
 @pytest.mark.parametrize("text", ["hull_distance_at_least(r, 2, 'zero')", "hull_distance_at_least(r, 0 - 1, 'u')",
                                   "hull_distance_at_least(r, 2, 'u')", "hull_distance_at_most(r, 0 - 3, 'w')",
-                                  "hull_distance_at_most(r, 1 / 2, 'w')", "separable(r, 'zero')", "separable(r, 'both')",
+                                  "hull_distance_at_most(r, 1 / 2, 'w')",
+                                  "separable(r, 'zero')", "separable(r, 'both')",
                                   "not separable(r, 'nothing')", "not separable(r, 'negative')"])
 def test_a_witness_shows_no_more_than_it_does(text: str) -> None:
     witnesses = {"zero": {"normal": ["0", "0"]}, "u": {"normal": ["1", "0"]}, "w": {"weights": [["0", "1"]]},
@@ -198,7 +200,8 @@ def cloud(directory: Path, dtype: str, shape: list[str], raw: bytes) -> Cloud:
     return Cloud({"sidecar": sha, "dtype": dtype, "shape": shape}, directory, "x")
 
 
-@pytest.mark.parametrize(("dtype", "raw"), [("float16", b"\x01\x7c"), ("float16", b"\x00\xfc"), ("float32", b"\x01\x00\x80\x7f"),
+@pytest.mark.parametrize(("dtype", "raw"), [("float16", b"\x01\x7c"), ("float16", b"\x00\xfc"),
+                                            ("float32", b"\x01\x00\x80\x7f"),
                                             ("float64", b"\x01\x00\x00\x00\x00\x00\xf0\x7f"),
                                             ("float64", b"\x00\x00\x00\x00\x00\x00\xf0\xff")])
 def test_every_nan_and_infinity_of_a_sidecar_is_refused(tmp_path: Path, dtype: str, raw: bytes) -> None:
@@ -208,7 +211,8 @@ def test_every_nan_and_infinity_of_a_sidecar_is_refused(tmp_path: Path, dtype: s
             truth(text, witnesses={"k": {"normal": ["1"]}}, r=rows)
 
 
-@pytest.mark.parametrize("shape", [["0", "1"], ["1", "0"], ["-1", "-1"], ["1"], ["1", "1", "1"], ["2", "1"], ["01", "1"]])
+@pytest.mark.parametrize("shape", [["0", "1"], ["1", "0"], ["-1", "-1"], ["1"], ["1", "1", "1"],
+                                   ["2", "1"], ["01", "1"]])
 def test_a_sidecar_has_two_positive_sizes_that_fit(tmp_path: Path, shape: list[str]) -> None:
     with pytest.raises(Rejected):
         cloud(tmp_path, "float64", shape, struct.pack("<d", 1.0))
@@ -222,7 +226,7 @@ def test_a_rank_modulo_a_prime_never_shows_dependence(tmp_path: Path) -> None:
     assert truth("rank(matrix(r)) == 2", r=rows)
 
 
-# ---- numbers and files --------------------------------------------------------------------------------------------
+# ---- numbers and files ----
 
 @pytest.mark.parametrize("text", ["１", "+1", " 1", "1\n", "01", "-0", "1_0", "0x10", "1e5", "nan", "inf", "0x1p+1024",
                                   "0x1.0P+0", "0X1p+0", "0x1p0", "", "-"])
@@ -233,7 +237,8 @@ def test_a_number_has_one_plain_form(text: str) -> None:
         read_integer(text, "x")
 
 
-@pytest.mark.parametrize("pair", [["1", "0"], ["1", "-2"], ["2", "4"], ["0", "2"], ["1"], ["1", "2", "3"], [["1"], "2"]])
+@pytest.mark.parametrize("pair", [["1", "0"], ["1", "-2"], ["2", "4"], ["0", "2"], ["1"],
+                                  ["1", "2", "3"], [["1"], "2"]])
 def test_a_rational_is_in_lowest_terms_over_a_positive_number(pair: list) -> None:
     with pytest.raises(Malformed):
         read_number(pair, "x")
@@ -247,10 +252,10 @@ def test_a_file_holds_text_lists_and_objects_without_repeated_keys(tmp_path: Pat
         read_json(tmp_path / "cert-a.json")
 
 
-# ---- derivations and covers ---------------------------------------------------------------------------------------
+# ---- derivations and covers ----
 
-def derive(conclusion: str, by: str, assumptions: tuple = (), definitions: list | None = None, parameters: list | None = None,
-           before: tuple = (), **data: object) -> None:
+def derive(conclusion: str, by: str, assumptions: tuple = (), definitions: list | None = None,
+           parameters: list | None = None, before: tuple = (), **data: object) -> None:
     check_derivation(part(conclusion, parameters=parameters or [ONE_X, {"name": "z"}], hypotheses=named(*assumptions),
                           definitions=definitions or []), [*before, {"formula": conclusion, "by": by, **data}])
 
@@ -354,7 +359,8 @@ BOX = [{"name": "x", "minimum": ["0", "1"], "maximum": ["1", "1"]}]
 @pytest.mark.parametrize(("conclusion", "splits"), [
     ("x > 0", ["leaf"]), ("x >= 0", ["leaf", "leaf"]), ("x >= 0 - 1", []), ("x >= 0 - 1", ["x", "leaf"]),
     ("x >= 0 - 1", ["y"]), ("x == x", ["leaf"]), ("1 / x > 0", ["leaf"]), ("sqrt(x - 1/2) >= 0", ["leaf"]),
-    ("not (x > 2) and x < 1/2", ["x", "leaf", "leaf"]), ("x in [0]", ["leaf"]), ("x", ["leaf"]), ("log(x) <= 0", ["leaf"]),
+    ("not (x > 2) and x < 1/2", ["x", "leaf", "leaf"]), ("x in [0]", ["leaf"]),
+    ("x", ["leaf"]), ("log(x) <= 0", ["leaf"]),
 ])
 def test_a_cover_shows_no_more_than_its_boxes_do(conclusion: str, splits: list[str]) -> None:
     with pytest.raises(Rejected):
@@ -366,7 +372,7 @@ def test_a_cover_has_hypotheses_of_its_own_never() -> None:
         check_cover(part("x <= 1", parameters=BOX, hypotheses=named("x > 2")), ["leaf"])
 
 
-# ---- roles and records --------------------------------------------------------------------------------------------
+# ---- roles and records ----
 
 GOOD, BAD, OUTSIDE = instances({"x": "1"}), instances({"x": "3"}), instances({"x": "-1"})
 
@@ -410,11 +416,14 @@ def test_a_replayed_record_is_not_changed_into_a_stronger_one(tmp_path: Path) ->
 
 @pytest.mark.parametrize(("source", "change"), [
     ('Definition s := "Theorem t : True.".', {}), ("(* (* *) Theorem t : True. *)", {}),
-    ('(* "*)" Theorem t : True. *)', {}), ('Definition s := "(*". Theorem t : True. Axiom a : True. Definition u := "*)".', {}),
-    ("Theorem t' : True.", {}), ("Theorem tt : True.", {}), ("Definition t := 0.", {}), ("Theorem t : True. Admitted.", {}),
+    ('(* "*)" Theorem t : True. *)', {}),
+    ('Definition s := "(*". Theorem t : True. Axiom a : True. Definition u := "*)".', {}),
+    ("Theorem t' : True.", {}), ("Theorem tt : True.", {}), ("Definition t := 0.", {}),
+    ("Theorem t : True. Admitted.", {}),
     ("Unset Guard\n  Checking. Theorem t : True.", {}), ("#[bypass_check(guard)] Theorem t : True.", {}),
     ("Local Axiom a : True. Theorem t : True.", {}), ("Theorem t : True.", {"assumptions": "Axioms:"}),
-    ("Theorem t : True.", {"theorem": "u"}), ("Theorem t : True.", {"sources": {}}), ("Theorem t : True.", {"toolchain": {}}),
+    ("Theorem t : True.", {"theorem": "u"}), ("Theorem t : True.", {"sources": {}}),
+    ("Theorem t : True.", {"toolchain": {}}),
     ("Theorem t : True.", {"statement": " "}),
 ])
 def test_a_formal_record_is_about_the_pinned_theorem_without_escapes(tmp_path: Path, source: str, change: dict) -> None:
