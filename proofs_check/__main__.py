@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
@@ -9,6 +10,10 @@ def main() -> int:
     if sys.argv[1:2] == ["check"]:
         from proofs_check.kernel.command import main as check
         return check(sys.argv[2:])
+    # Two BLAS threads that wait for each other on a busy machine are ten times slower than one; a user's own
+    # setting wins.
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
     from proofs_check.cli import main as command_line
     return command_line()
 

@@ -6,6 +6,10 @@ import os
 
 import pytest
 
+# The workers of pytest-xdist share the cores; see proofs_check/__main__.py.
+for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+
 _SKIPPED: list[str] = []
 
 
