@@ -20,7 +20,7 @@ from numerics.moments import (
     DriftStatistics, drift_statistics, input_cosine, mean_off_diagonal, mix_curve, mix_maximum, moment_cosines, require_rho)
 from numerics.plots_oversmoothing import depth_figure, histogram_edges, histogram_figure, mix_figure, png
 from numerics.simulate import IsotropicValue, simulate_depth, simulate_step, structured_value
-from proofs_check.inputs import SUFFIXES, BadInput, one_matrix, split_name
+from proofs_check.inputs import MAX_ENTRIES, SUFFIXES, BadInput, one_matrix, split_name
 
 SCHEMA = "sinkproof/simulate/1"
 LIMIT_NOTE = ("Theory is the moment cosine; the mean of a cosine differs from it by O(1/d) per pair, and by O(1/T) more in "
@@ -59,6 +59,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         require_rho(self.rho)
+        affordable(self.num_tokens, "tokens")
         for name, least in (("num_tokens", 2), ("dim", 1), ("draws", 2)):
             if getattr(self, name) < least:
                 raise BadInput(f"expected {name} of at least {least}, got {getattr(self, name)}; "
@@ -105,6 +106,13 @@ def numbers(text: str, what: str, count: int | None = None) -> list[float]:
     return found
 
 
+def affordable(size: int, what: str) -> int:
+    """The size of a square matrix, if it may be made."""
+    if size**2 > MAX_ENTRIES:
+        raise BadInput(f"expected at most {math.isqrt(MAX_ENTRIES)} {what}, got {size}; use fewer {what}")
+    return size
+
+
 def is_file(text: str) -> bool:
     return split_name(text)[0].suffix in SUFFIXES
 
@@ -118,7 +126,7 @@ def read_value(text: str, dim: int | None) -> tuple[Value, int]:
             raise BadInput(f"expected V of shape {wanted}, got {matrix.shape}; rows are outputs, and d is the tokens' dimension")
         return Value(text, float(np.trace(matrix)) / len(matrix), float(np.sum(matrix**2)) / len(matrix), matrix, False), \
             len(matrix)
-    size = 512 if dim is None else dim
+    size = affordable(512 if dim is None else dim, "dimensions")
     kind, _, rest = text.partition(":")
     if kind == "drift":
         (drift,) = numbers(rest, "the drift", 1)
@@ -149,7 +157,7 @@ def read_attention(text: str, num_tokens: int | None) -> np.ndarray:
             wanted = "(T, T)" if num_tokens is None else f"({num_tokens}, {num_tokens})"
             raise BadInput(f"expected attention of shape {wanted}, got {matrix.shape}; query axis first")
         return np.asarray(require_row_stochastic(matrix))
-    size = 64 if num_tokens is None else num_tokens
+    size = affordable(64 if num_tokens is None else num_tokens, "tokens")
     kind, _, rest = text.partition(":")
     if kind == "mix":
         (t,) = numbers(rest, "t", 1)

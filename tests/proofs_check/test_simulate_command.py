@@ -134,6 +134,7 @@ BAD = [
     ("mix --rho 0 --value scaled:-1 -T 4 -d 8", "degenerate"), ("mix --confidence 1", "confidence"),
     ("mix --memory 1 -T 512 -d 512 --value structured:1,1 --norm layer", "memory cap"),
     ("depth --value scaled:-1 -T 4 -d 8 --attention diagonal", "not 0"), ("mix --value missing.npy", "no file"),
+    ("mix -d 99999", "dimensions"), ("mix -T 99999", "tokens"), ("depth -T 99999", "tokens"),
 ]
 
 
