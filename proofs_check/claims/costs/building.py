@@ -8,15 +8,17 @@ W', so W is cheapest in every Schatten norm, at cost s·count^(1/p).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from flint import arb, ctx
 
 from proofs_check.claim import Instance, Part
-from proofs_check.claims.equivalence.building import Matrix, Number, Vector, add, axis, dot
+from proofs_check.claims.equivalence.building import Matrix, Number, Vector, add, axis, dot, root_above
 from proofs_check.kernel.formula import Evaluator, Undecided
 from proofs_check.kernel.symbolic import COVER_PRECISION, Domain
+from theory.statements import Derivation
 
 ARGUMENT = (
     " Why this is the whole statement: every constraint is an equality, the multipliers are >= 0, W W^T W = s² W says that "
@@ -69,8 +71,6 @@ def mean(rows: Matrix) -> Vector:
 
 def exact_root(square: Fraction) -> Fraction:
     """The rational square root; raises ValueError where it is not rational."""
-    from proofs_check.claims.equivalence.building import root_above
-
     root = root_above(Fraction(square))
     if root**2 != square:
         raise ValueError(f"expected the square of a rational, got {square}; choose hull distances that are rational")
@@ -153,8 +153,6 @@ def cover_splits(part: Part, limit: int = 20_000) -> list[str]:
 
 def covered(part: Part) -> Part:
     """The part with a ball cover of its box as its evidence."""
-    from dataclasses import replace
-
     return replace(part, splits=lambda: cover_splits(part))
 
 
@@ -163,16 +161,28 @@ def number_fact(name: str, text: str, formula: str) -> Part:
     return Part(name=name, text=text, conclusions=(formula,), satisfiable=Instance({}), splits=lambda: ["leaf"])
 
 
-def over_reals(recipe, *names: str):
+def over_reals(recipe: Callable[[], Derivation], *names: str) -> Callable[[], Derivation]:
     """The derivation with these integer parameters taken over the reals, which is what the kernel proves anyway.
 
     Some equations (a square root of 1 - 1/i, say) have rational solutions only there.
     """
-    from dataclasses import replace
-
-    def relaxed():
+    def relaxed() -> Derivation:
         result = recipe()
         return replace(result, parameters=tuple(
             replace(item, integer=False) if item.name in names else item for item in result.parameters))
 
     return relaxed
+
+
+def lowest_terms(recipe: Callable[[], Derivation]) -> Callable[[], Derivation]:
+    """The derivation with its parameters' bounds in lowest terms, as certificates write rationals."""
+    def reduced() -> Derivation:
+        result = recipe()
+        return replace(result, parameters=tuple(
+            replace(item, minimum=_reduced(item.minimum), maximum=_reduced(item.maximum)) for item in result.parameters))
+
+    return reduced
+
+
+def _reduced(bound: str | None) -> str | None:
+    return None if bound is None else str(Fraction(bound))
