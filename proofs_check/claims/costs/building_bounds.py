@@ -29,7 +29,8 @@ def norm_formula(matrix: str, inverse: str, bound: str, size: str, key: str) -> 
 
     ‖M‖_∞ <= c, c >= 0, says that c²I − MᵀM is positive semidefinite.
     """
-    return (f"{bound} >= 0 and (psd({bound} * {bound} * eye({size}) - transpose({matrix}) @ {matrix}) if {inverse} == 0 "
+    return (f"{bound} >= 0 and (psd({bound} * {bound} * eye({size}) - transpose({matrix}) @ {matrix}) if "
+            f"{inverse} == 0 "
             f"else norm_at_most({matrix}, 2, {bound}, '{key}') if {inverse} == 1 / 2 "
             f"else norm_at_most({matrix}, 1, {bound}, '{key}'))")
 

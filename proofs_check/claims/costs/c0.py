@@ -79,7 +79,8 @@ def small(a: Matrix, b: Matrix, g: Matrix) -> Instance:
 
 INEQUALITY = Part(
     name="inequality",
-    text="AᵀB = W and ‖G‖_∞ <= 1 give <G,W> <= ½(‖A‖_F² + ‖B‖_F²), for every inner dimension. The largest <G,W> is ‖W‖_1, "
+    text="AᵀB = W and ‖G‖_∞ <= 1 give <G,W> <= ½(‖A‖_F² + ‖B‖_F²), for every inner dimension. The largest "
+         "<G,W> is ‖W‖_1, "
          "so the factors cost at least that.",
     variables={"A": "matrix", "B": "matrix", "G": "matrix"}, definitions={"W": "transpose(A) @ B"},
     hypotheses=(Hypothesis("contraction", "‖G‖_∞ <= 1: I − GᵀG is positive semidefinite",
@@ -132,15 +133,18 @@ def orthonormal(name: str) -> str:
 
 def pair_of(first: str, second: str) -> dict[str, str]:
     """A and B: the decomposition's vectors times the roots of its values, and rows of zeros after that."""
-    return {key: f"[[roots[k] * entry for entry in {side}[k]] if k < len(roots) else 0 * {side}[0] for k in range(inner)]"
+    return {key: f"[[roots[k] * entry for entry in {side}[k]] if k < len(roots) else 0 * {side}[0] for k in "
+                 f"range(inner)]"
             for key, side in (("A", first), ("B", second))}
 
 
 EYE = [[1, 0], [0, 1]]
 SVD = Part(
     name="attained at a singular value decomposition",
-    text="W = Σ_k s_k u_k v_kᵀ with orthonormal u_k and v_k and s_k = roots_k² >= 0: for every inner dimension at least their "
-         "number the rows √s_k u_k and √s_k v_k (then zeros) have AᵀB = W and cost Σ s_k, which is <G,W> for the contraction "
+    text="W = Σ_k s_k u_k v_kᵀ with orthonormal u_k and v_k and s_k = roots_k² >= 0: for every inner "
+         "dimension at least their "
+         "number the rows √s_k u_k and √s_k v_k (then zeros) have AᵀB = W and cost Σ s_k, which is <G,W> for "
+         "the contraction "
          "G = Σ u_k v_kᵀ: the bound is attained and both are ‖W‖_1.",
     variables={"U": "matrix", "V": "matrix", "roots": "vector", "inner": "integer"},
     definitions={**pair_of("U", "V"), "G": "transpose(U) @ V",
@@ -203,7 +207,8 @@ def balanced_slack(values: Mapping[str, object]) -> float:
 
 BALANCED = Part(
     name="balanced factors",
-    text="For any rank-one terms p_k q_kᵀ the rows A_k = t_k p_k and B_k = q_k/t_k, t_k² = ‖q_k‖/‖p_k‖ (zero rows for a zero "
+    text="For any rank-one terms p_k q_kᵀ the rows A_k = t_k p_k and B_k = q_k/t_k, t_k² = ‖q_k‖/‖p_k‖ (zero "
+         "rows for a zero "
          "term), have AᵀB = Σ p_k q_kᵀ and cost Σ‖p_k‖‖q_k‖.",
     variables={"p": "matrix", "q": "matrix"},
     definitions={
@@ -217,7 +222,8 @@ BALANCED = Part(
 
 VARIANTS = (
     SVD.vary("without the half", "constant moved", "The least ‖A‖_F² + ‖B‖_F², without ½, is ‖W‖_1.",
-             decomposed([[1]], [[1]], [1], 1), conclusions=(f"2 * ({COST}) == sum(root * root for root in roots)",)),
+             decomposed([[1]], [[1]], [1], 1), conclusions=(f"2 * ({COST}) == sum(root * root for root in "
+                                                            f"roots)",)),
     INEQUALITY.vary("a quarter", "constant moved", "¼(‖A‖_F² + ‖B‖_F²) is a bound too.", small([[1]], [[1]], [[1]]),
                     conclusions=(f"dot(flat(G), flat(W)) <= ({COST}) / 2",)),
     SVD.vary("factors exchanged", "transpose", "The same with the two factors exchanged.",
@@ -228,9 +234,11 @@ VARIANTS = (
              decomposed([[1]], [[1]], [2], 1),
              definitions={**SVD.definitions, **{key: text.replace("roots[k] *", "roots[k] ** 2 *")
                                                 for key, text in pair_of("U", "V").items()}}),
-    INEQUALITY.vary("entries for the spectral norm", "p for p*", "It is enough that G has entries between −1 and 1.",
+    INEQUALITY.vary("entries for the spectral norm", "p for p*", "It is enough that G has entries between −1 "
+                                                                 "and 1.",
                     small([[1, 1]], [[1, 1]], [[1, 1], [1, 1]]),
-                    hypotheses=(Hypothesis("entries", "|G_ij| <= 1", "all(abs(entry) <= 1 for row in G for entry in row)"),)),
+                    hypotheses=(Hypothesis("entries", "|G_ij| <= 1", "all(abs(entry) <= 1 for row in G for "
+                                                                     "entry in row)"),)),
     BALANCED.vary("not balanced", "exponent moved", "A_k = p_k and B_k = q_k cost Σ‖p_k‖‖q_k‖ already.",
                   terms([[1]], [[4]]), definitions={**BALANCED.definitions, "A": "1 * p", "B": "1 * q"}),
 )
@@ -241,6 +249,7 @@ CLAIM = Claim(
     parts=(INEQUALITY, SVD, BALANCED), variants=VARIANTS,
     # Rocq's C0_attained says that some factors attain the bound; the kernel's parts name the factors
     required_formal="PROVED ON",
-    scope_notes=("The inner dimension of a head is d_h: below rank W the least cost is infinite, since no factors exist.",
+    scope_notes=("The inner dimension of a head is d_h: below rank W the least cost is infinite, since no "
+                 "factors exist.",
                  "This is about the penalty on one head's factors, not about what training finds."),
 )

@@ -150,9 +150,12 @@ NONNEGATIVE = Hypothesis("margin nonnegative", "m >= 0", "m >= 0")
 BOUND = f"implies({FEASIBLE} and {norm_formula('W', 't', 'c', 'len(W)', 'W')}, m * m <= c * c * qk)"
 EVERY = Part(
     name="every dual pair",
-    text="Let q be the point of conv{x_i} nearest to 0 and k the point of conv{x_s − x_j} nearest to 0, both nonzero, so that "
-         "‖q‖ = δ_Q and ‖k‖ = δ_K. W0 = m·q kᵀ/(‖q‖²‖k‖²) has margin m and norm m/(δ_Qδ_K) (it has rank one: all its norms "
-         "are that), and every W of margin m with ‖W‖_p <= c has c >= m/(δ_Qδ_K). The formal theorem is for every dual pair of "
+    text="Let q be the point of conv{x_i} nearest to 0 and k the point of conv{x_s − x_j} nearest to 0, both "
+         "nonzero, so that "
+         "‖q‖ = δ_Q and ‖k‖ = δ_K. W0 = m·q kᵀ/(‖q‖²‖k‖²) has margin m and norm m/(δ_Qδ_K) (it has rank one: "
+         "all its norms "
+         "are that), and every W of margin m with ‖W‖_p <= c has c >= m/(δ_Qδ_K). The formal theorem is for "
+         "every dual pair of "
          "norms and names these three.",
     variables=BOUNDED, definitions=FREE,
     hypotheses=(
@@ -230,7 +233,8 @@ DEGENERATE = Part(
         Hypothesis("a zero point", "q = 0 or k = 0", "dot(q, q) == 0 or dot(k, k) == 0", on_line_free()),
         Hypothesis("margin positive", "m > 0", "m > 0", on_line_free(x=ZERO, m=0)),
     ),
-    conclusions=("any(margin < m for margin in margins)",), satisfiable=on_line_free(x=ZERO), instances=impossible,
+    conclusions=("any(margin < m for margin in "
+                 "margins)",), satisfiable=on_line_free(x=ZERO), instances=impossible,
     strategy=lambda: st.tuples(drawn_base(degenerate=True), st.integers(-3, 3)).map(
         lambda found: Instance({**found[0].values, "W": [[found[1]] * len(found[0].values["s"])] * len(
             found[0].values["s"])})),
@@ -247,7 +251,8 @@ VARIANTS = (
     EVERY.vary("centroids", "trap", "The queries' centroid in place of their nearest point.",
                on_line(x=[[1], [3]], a=[HALF, HALF]), hypotheses=instead("q nearest", Hypothesis(
                    "centroid", "all a_i are equal", "all(entry == a[0] for entry in a)"))),
-    EVERY.vary("centroid of the keys", "centroid for min-norm point", "The keys' centroid in place of their nearest point.",
+    EVERY.vary("centroid of the keys", "centroid for min-norm point", "The keys' centroid in place of their "
+                                                                      "nearest point.",
                on_line(y=[[0], [-2]], b=[HALF, HALF]), hypotheses=instead("k nearest", Hypothesis(
                    "centroid", "all b_j are equal", "all(entry == b[0] for entry in b)"))),
     EVERY.vary("dist(0, conv K)", "trap", "k is the point of the keys' hull nearest to zero, not to x_s.",
@@ -272,14 +277,19 @@ VARIANTS = (
 
 CLAIM = Claim(
     id="C1", title="The sink's cost: two nearest points, one number for every norm", family="costs",
-    statement="min‖W‖ over W with x_iᵀW(x_s − x_j) >= m on Q × K is m/(δ_Qδ_K) in every norm at once: in Frobenius, nuclear and "
-              "spectral norm and every other norm of a dual pair with ‖qkᵀ‖ = ‖q‖‖k‖. It is attained by the rank-one "
-              "W = m·q kᵀ/(‖q‖²‖k‖²) of the two nearest points, the only minimiser in Frobenius norm. If one of the hulls "
+    statement="min‖W‖ over W with x_iᵀW(x_s − x_j) >= m on Q × K is m/(δ_Qδ_K) in every norm at once: in "
+              "Frobenius, nuclear and "
+              "spectral norm and every other norm of a dual pair with ‖qkᵀ‖ = ‖q‖‖k‖. It is attained by the "
+              "rank-one "
+              "W = m·q kᵀ/(‖q‖²‖k‖²) of the two nearest points, the only minimiser in Frobenius norm. If one "
+              "of the hulls "
               "contains what it must avoid, no W exists.",
     parts=(EVERY, UNIQUE, DEGENERATE), variants=VARIANTS,
     scope_notes=(
         "The lower bound is for logits x_iᵀWx_j without RoPE and without a query bias (G6), κ = 1: divide by κ.",
-        "Schatten norms of other exponents follow from ‖W‖_p >= ‖W‖_∞ and ‖qkᵀ‖_p = ‖q‖‖k‖, which the formulas do not say; so "
-        "does uniqueness for p < 2 from ‖W‖_p >= ‖W‖_F. Uniqueness for 2 < p < ∞ is derived in notes/C1.md, not replayed.",
+        "Schatten norms of other exponents follow from ‖W‖_p >= ‖W‖_∞ and ‖qkᵀ‖_p = ‖q‖‖k‖, which the "
+        "formulas do not say; so "
+        "does uniqueness for p < 2 from ‖W‖_p >= ‖W‖_F. Uniqueness for 2 < p < ∞ is derived in notes/C1.md, "
+        "not replayed.",
     ),
 )

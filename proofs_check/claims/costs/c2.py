@@ -128,8 +128,10 @@ def convex(name: str, what: str, negative: Instance, total: Instance) -> tuple[H
 ENTROPY = "(-sum(entry * log(entry) for entry in mu if entry > 0))"
 LOWER = Part(
     name="lower bound",
-    text="If every query i puts mass at least a on the sink, then ‖W‖_p <= c gives L + H(μ) <= c·‖q‖·‖x_s − Σμ_j x_j‖ for every q "
-         "in conv{x_i} and every μ on the simplex over K, with any 0 < a < 1; with q nearest to zero, ‖W‖_p is at least "
+    text="If every query i puts mass at least a on the sink, then ‖W‖_p <= c gives L + H(μ) <= c·‖q‖·‖x_s − "
+         "Σμ_j x_j‖ for every q "
+         "in conv{x_i} and every μ on the simplex over K, with any 0 < a < 1; with q nearest to zero, ‖W‖_p "
+         "is at least "
          "(L + H(μ))/(δ_Q‖x_s − Σμ_j x_j‖).",
     variables={**TOKENS, "a": "vector", "mu": "vector", "W": "matrix", "t": "scalar", "c": "scalar"},
     definitions={**ODDS, "q": "a @ x", "pull": "mu @ differences", "entropy": ENTROPY},
@@ -154,7 +156,8 @@ MAJORITY = Hypothesis("majority", "a >= 1/2 (ε <= ½, L >= 0)", "1 / 2 <= mass 
 UPPER = Part(
     name="upper bound",
     text="a >= 1/2. If <q, x_i> >= ‖q‖² > 0 on Q (the nearest point has that) and w alone gives the mass, "
-         "Σ_j exp(−<w, x_s − x_j>) <= (1−a)/a, then W = q wᵀ/‖q‖² gives it to every query, and its norm is ‖w‖/‖q‖ (rank one).",
+         "Σ_j exp(−<w, x_s − x_j>) <= (1−a)/a, then W = q wᵀ/‖q‖² gives it to every query, and its norm is "
+         "‖w‖/‖q‖ (rank one).",
     variables={**TOKENS, "q": "vector", "w": "vector"},
     definitions={**ODDS, "W": "(1 / dot(q, q) if dot(q, q) != 0 else 0) * outer(q, w)"},
     hypotheses=(
@@ -216,8 +219,10 @@ BELOW_HALF = dual_instance([[1, 0], [3, 0]], [[-3, 0], [1, -DELTA]], [0, 0], Fra
 
 NO_GAP = Part(
     name="no multiplier beats a direction",
-    text="a >= 1/2, q and w as in the upper bound: every λ >= 0 on Q × K with ‖Σ λ_ij x_i(x_s − x_j)ᵀ‖_{p*} <= g has "
-         "Σ_i s_i(L + H(λ_i/s_i)) <= g·‖w‖/‖q‖, s = λ1: nothing above max_μ (L + H(μ))/(δ_Q‖x_s − Σμ_j x_j‖) can be proved.",
+    text="a >= 1/2, q and w as in the upper bound: every λ >= 0 on Q × K with ‖Σ λ_ij x_i(x_s − x_j)ᵀ‖_{p*} "
+         "<= g has "
+         "Σ_i s_i(L + H(λ_i/s_i)) <= g·‖w‖/‖q‖, s = λ1: nothing above max_μ (L + H(μ))/(δ_Q‖x_s − Σμ_j x_j‖) "
+         "can be proved.",
     variables={**UPPER.variables, "lam": "matrix", "t": "scalar", "g": "scalar"},
     definitions={**ODDS, "totals": "[sum(row) for row in lam]", "G": "transpose(x) @ (lam @ differences)"},
     hypotheses=(
@@ -251,12 +256,14 @@ def solved(name: str, x: Matrix, y: Matrix, s: Vector, mass: Fraction, low: str,
     convex_pair = "all(entry >= 0 for entry in {0}) and sum({0}) == 1"
     return Part(
         name=f"solved, {name}", quantifier="exists",
-        text=f"{name}, mass {mass}: the sink's cost is between {low} and {high} in every norm: some a, μ on the simplices prove "
+        text=f"{name}, mass {mass}: the sink's cost is between {low} and {high} in every norm: some a, μ on "
+             f"the simplices prove "
              "the lower bound, some w the upper one.",
         variables={**TOKENS, "low": "scalar", "high": "scalar", "a": "vector", "mu": "vector", "w": "vector"},
         constants={"x": x, "y": y, "s": s, "mass": mass, "low": Fraction(low), "high": Fraction(high)},
         definitions={**ODDS, "q": "a @ x", "pull": "mu @ differences", "entropy": ENTROPY},
-        conclusions=(convex_pair.format("a"), convex_pair.format("mu"), "all(dot(q, row) >= dot(q, q) for row in x)",
+        conclusions=(convex_pair.format("a"), convex_pair.format("mu"), "all(dot(q, row) >= dot(q, q) for "
+                                                                        "row in x)",
                      DIRECTION, "1 / 2 <= mass and L + entropy >= low * sqrt(dot(q, q) * dot(pull, pull))",
                      "dot(w, w) <= high * high * dot(q, q)"),
         satisfiable=later, instances=lambda seed: [later])
@@ -273,13 +280,16 @@ VARIANTS = (
     Part(name="", text="", variables={"w": "vector", "lam": "matrix"}).vary(
         "below one half", "trap",
         "The closed form with ε > ½, on theory's example: Q = {e1, 3e1}, x_s − x_j in {(3,0), (−1,δ)}, "
-        "δ² = (3·2^{−5/4} − 1)/4, e^{−L} = ½ + 2^{1/4}. If the cost were (1/δ_Q)·max_μ(...), which no w that gives the shorter "
-        "query its mass can undercut, no multipliers λ with ‖Σ λ_ij x_i(x_s − x_j)ᵀ‖ <= 1 (rank one: every norm) would be worth "
+        "δ² = (3·2^{−5/4} − 1)/4, e^{−L} = ½ + 2^{1/4}. If the cost were (1/δ_Q)·max_μ(...), which no w that "
+        "gives the shorter "
+        "query its mass can undercut, no multipliers λ with ‖Σ λ_ij x_i(x_s − x_j)ᵀ‖ <= 1 (rank one: every "
+        "norm) would be worth "
         "more than ‖w‖.",
         Instance({"w": LONGER, "lam": [[Fraction(999, 1000) * entry for entry in row] for row in LAM]}),
         definitions={"delta": "sqrt((3 * 2 ** (-5 / 4) - 1) / 4)", "odds": "1 / 2 + 2 ** (1 / 4)", "L": "-log(odds)",
                      "differences": "[[3, 0], [-1, delta]]", "totals": "[sum(row) for row in lam]",
-                     "pull": "[sum((lam[0][j] + 3 * lam[1][j]) * differences[j][e] for j in range(2)) for e in range(2)]"},
+                     "pull": "[sum((lam[0][j] + 3 * lam[1][j]) * differences[j][e] for j in range(2)) for e "
+                             "in range(2)]"},
         hypotheses=(Hypothesis("direction", "w gives the query e1 its mass", DIRECTION),
                     Hypothesis("multipliers", "λ >= 0", "all(entry >= 0 for row in lam for entry in row)"),
                     Hypothesis("dual norm", "‖Σ λ_ij x_i(x_s − x_j)ᵀ‖ <= 1", "dot(pull, pull) <= 1")),
@@ -298,21 +308,26 @@ VARIANTS = (
                upper_instance([[1], [3]], [[0]], [1], Fraction(3, 4), [2], [ELEVEN]), hypotheses=(
                    *(item for item in UPPER.hypotheses if item.name != "q nearest"),
                    Hypothesis("centroid", "q = Σ x_i/|Q|", "len(x) * q == sum(row for row in x)"))),
-    UPPER.vary("margins of L", "trap", "It is enough that every margin <w, x_s − x_j> is L (strictly more, even).",
+    UPPER.vary("margins of L", "trap", "It is enough that every margin <w, x_s − x_j> is L (strictly more, "
+                                       "even).",
                upper_instance([[1]], [[0], [0]], [1], Fraction(3, 4), [1], [ELEVEN]), hypotheses=(
                    *(item for item in UPPER.hypotheses if item.name != "direction"),
-                   Hypothesis("margins", "<w, x_s − x_j> > L", "all(dot(w, gap) > log(mass / (1 - mass)) for gap in differences)"))),
+                   Hypothesis("margins", "<w, x_s − x_j> > L", "all(dot(w, gap) > log(mass / (1 - mass)) for "
+                                                               "gap in differences)"))),
 )
 
 CLAIM = Claim(
     id="C2", title="The sink's cost for a mass: an entropic program", family="costs",
-    statement="Mass at least 1−ε on the sink, ε <= ½, L = log((1−ε)/ε): min‖W‖_p = (1/δ_Q)·max_μ (L + H(μ))/‖x_s − Σμ_j x_j‖ "
-              "over the simplex on K, for every p at once. For ε > ½ the lower bound stays, the equality fails in general.",
+    statement="Mass at least 1−ε on the sink, ε <= ½, L = log((1−ε)/ε): min‖W‖_p = (1/δ_Q)·max_μ (L + "
+              "H(μ))/‖x_s − Σμ_j x_j‖ "
+              "over the simplex on K, for every p at once. For ε > ½ the lower bound stays, the equality "
+              "fails in general.",
     parts=(LOWER, UPPER, NO_GAP, *SOLVED), variants=VARIANTS,
     required_formal="PROVED ON",  # logarithms: the kernel has no symbolic route and Rocq no theorem here
     scope_notes=(
         "The lower bound is for logits x_iᵀWx_j without RoPE and without a query bias (G6), κ = 1: divide by κ.",
-        "That the largest (L + H(μ))/‖x_s − Σμ_j x_j‖ is the smallest ‖w‖ is convex duality, derived in notes/C2.md; replayed "
+        "That the largest (L + H(μ))/‖x_s − Σμ_j x_j‖ is the smallest ‖w‖ is convex duality, derived in "
+        "notes/C2.md; replayed "
         "are both bounds on instances and their meeting to six digits on the solved ones.",
     ),
 )

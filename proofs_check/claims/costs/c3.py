@@ -128,8 +128,10 @@ COMMON = (
 VARIABLES = {"x": "matrix", "lam": "matrix", "W": "matrix", "t": "scalar", "m": "scalar", "c": "scalar", "g": "scalar"}
 WEAK = Part(
     name="weighted Laplacian bound",
-    text="λ >= 0 with zero diagonal, L_λ = diag(λ1) − λ, logits x_iᵀWx_j: if W has the margin m on the diagonal, "
-         "‖W‖_p <= c and ‖X L_λ Xᵀ‖_{p*} <= g, then m·Σλ_ij <= c·g. So every λ with ‖X L_λ Xᵀ‖_{p*} <= 1 bounds the cost "
+    text="λ >= 0 with zero diagonal, L_λ = diag(λ1) − λ, logits x_iᵀWx_j: if W has the margin m on the "
+         "diagonal, "
+         "‖W‖_p <= c and ‖X L_λ Xᵀ‖_{p*} <= g, then m·Σλ_ij <= c·g. So every λ with ‖X L_λ Xᵀ‖_{p*} <= 1 "
+         "bounds the cost "
          "by m·Σλ_ij. The formal theorem is for every dual pair of norms and names these three.",
     variables=VARIABLES,
     definitions={"logits": LOGITS, "laplacian": LAPLACIAN, "G": "transpose(x) @ (laplacian @ x)"},
@@ -159,7 +161,8 @@ def restated(names: Mapping[str, Instance]) -> tuple[Hypothesis, ...]:
 
 UNIFORM = Part(
     name="uniform bound",
-    text="For any tokens, T >= 1: W of margin m with ‖W‖_p <= c has c >= m(T−1)/g whenever ‖XHXᵀ‖_{p*} <= g, g > 0, "
+    text="For any tokens, T >= 1: W of margin m with ‖W‖_p <= c has c >= m(T−1)/g whenever ‖XHXᵀ‖_{p*} <= g, "
+         "g > 0, "
          "H = I − 11ᵀ/T. The formal theorem is for every dual pair of norms.",
     variables={name: kind for name, kind in VARIABLES.items() if name != "lam"},
     definitions={"logits": LOGITS, "centring": CENTRING, "G": "transpose(x) @ (centring @ x)"},
@@ -175,7 +178,8 @@ UNIFORM = Part(
 
 # Mass: Σ_{j≠i} exp(ℓ_ij − ℓ_ii) <= (1−a)/a is attention at least a on the token itself.
 MASS_ROW = "sum(exp(logits[i][j] - logits[i][i]) for j in range(len(x)) if j != i)"
-MASS_VALUE = ("sum(totals[i] * log(mass / (1 - mass)) + totals[i] * log(totals[i]) for i in range(len(x)) if totals[i] > 0)"
+MASS_VALUE = ("sum(totals[i] * log(mass / (1 - mass)) + totals[i] * log(totals[i]) for i in range(len(x)) if "
+              "totals[i] > 0)"
               " - sum(entry * log(entry) for row in lam for entry in row if entry > 0)")
 
 
@@ -238,8 +242,10 @@ def mass_slack(values: Mapping[str, object]) -> float:
 SEVEN = [[Fraction(7, 10), 0], [0, Fraction(7, 10)]]  # exp(−7/10) < 1/2
 MASS = Part(
     name="mass bound",
-    text="With attention at least a on the token itself in every row, L = log(a/(1−a)), s = λ1 and H the entropy: "
-         "Σ_i s_i(L + H(λ_i/s_i)) <= c·g; so every λ with ‖X L_λ Xᵀ‖_{p*} <= 1 bounds the cost of the mass form. Uniform λ: "
+    text="With attention at least a on the token itself in every row, L = log(a/(1−a)), s = λ1 and H the "
+         "entropy: "
+         "Σ_i s_i(L + H(λ_i/s_i)) <= c·g; so every λ with ‖X L_λ Xᵀ‖_{p*} <= 1 bounds the cost of the mass "
+         "form. Uniform λ: "
          "m = L + log(T−1).",
     variables={**{name: kind for name, kind in VARIABLES.items() if name != "m"}, "mass": "scalar"},
     definitions={**WEAK.definitions, "totals": "[sum(row) for row in lam]"},
@@ -270,7 +276,8 @@ def solved(form: str, norm: str, p: float, low: str, high: str) -> Part:
     """Strong duality on one instance: independent tokens, none orthogonal to all others."""
     level = {"margin": {"margin": 1.0}, "mass": {"mass": 0.75}}[form]
     return solved_part(diagonal_constraints(SKEW, **level), p, Fraction(low), Fraction(high), f"solved {form}, {norm}",
-                       f"Tokens (2,0,1), (0,1,0), (−1,1,1), diagonal of {form} {level[form]:g}: the cheapest W has {norm} norm "
+                       f"Tokens (2,0,1), (0,1,0), (−1,1,1), diagonal of {form} {level[form]:g}: the cheapest "
+                       f"W has {norm} norm "
                        f"in [{low}, {high}]; a dual λ as in the bounds above has at least the lower value.")
 
 
@@ -298,10 +305,12 @@ VARIANTS = (
               pair(THREE, [[0, 1, 1], [1, 0, 1], [1, 1, 0]], THREE, SPECTRAL, c=1, g=3), hypotheses=other_norm(WEAK)),
     UNIFORM.vary("uniform, p for p*", "p for p*", "‖W‖_p >= m(T−1)/‖XHXᵀ‖_p.",
                  pair(THREE, None, THREE, SPECTRAL, c=1, g=1), hypotheses=other_norm(UNIFORM)),
-    WEAK.vary("λ_ii free", "trap", "λ_ii may be positive and counts in Σλ: it leaves L_λ, and so the dual matrix, unchanged.",
+    WEAK.vary("λ_ii free", "trap", "λ_ii may be positive and counts in Σλ: it leaves L_λ, and so the dual "
+                                   "matrix, unchanged.",
               pair([[1]], [[1]], [[0]], SPECTRAL, m=1, c=0), drop=("zero diagonal",)),
     WEAK.vary("in-degrees", "trap",
-              "With in-degrees, L_λ = diag(λᵀ1) − λ, the bound is another true one (it is that of λᵀ), but at equality λ is "
+              "With in-degrees, L_λ = diag(λᵀ1) − λ, the bound is another true one (it is that of λᵀ), but "
+              "at equality λ is "
               "not a multiplier: it need not vanish where the margin is slack.",
               pair([[-1], [2]], [[0, 0], [THIRD, 0]], [[THIRD]], HALF, m=1, c=THIRD, g=1),
               definitions={**WEAK.definitions, "laplacian": IN_DEGREES},
@@ -317,12 +326,15 @@ VARIANTS = (
     UNIFORM.vary("covariance for scatter", "constant moved", "XHXᵀ/T, the covariance, in place of XHXᵀ.",
                  pair([[1], [-1]], None, [[1]], HALF, c=1, g=1),
                  definitions={**UNIFORM.definitions, "G": "(1 / len(x)) * (transpose(x) @ (centring @ x))"}),
-    MASS.vary("weights not normalised", "trap", "Mass dual with L·s_i + H(λ_i), the entropy of λ_i itself, not of λ_i/s_i.",
+    MASS.vary("weights not normalised", "trap", "Mass dual with L·s_i + H(λ_i), the entropy of λ_i itself, "
+                                                "not of λ_i/s_i.",
               mass_pair(THREE, [[0, 1 / 4, 1 / 4], [1 / 4, 0, 1 / 4], [1 / 4, 1 / 4, 0]],
                         [[Fraction(7, 5), 0, 0], [0, Fraction(7, 5), 0], [0, 0, Fraction(7, 5)]], HALF, Fraction(2, 3)),
-              conclusions=("sum(totals) * log(mass / (1 - mass)) - sum(entry * log(entry) for row in lam for entry in row "
+              conclusions=("sum(totals) * log(mass / (1 - mass)) - sum(entry * log(entry) for row in lam for "
+                           "entry in row "
                            "if entry > 0) <= c * g",)),
-    MASS.vary("L + log T", "trap", "With uniform weights the mass form has m = L + log T (that is the sink's).",
+    MASS.vary("L + log T", "trap", "With uniform weights the mass form has m = L + log T (that is the "
+                                   "sink's).",
               mass_pair(EYE, ONES, SEVEN, HALF, Fraction(2, 3)),
               conclusions=("sum(totals) * (log(mass / (1 - mass)) + log(len(x))) <= c * g",)),
 )
@@ -330,16 +342,19 @@ VARIANTS = (
 CLAIM = Claim(
     id="C3", title="The diagonal's cost: weighted directed Laplacians", family="costs",
     statement="Diagonal with margin m, λ >= 0 with zero diagonal, L_λ = diag(λ1) − λ: min‖W‖_p = max{m·Σλ_ij : "
-              "‖X L_λ Xᵀ‖_{p*} <= 1}; every λ gives a lower bound, the uniform one ‖W‖_p >= m(T−1)/‖XHXᵀ‖_{p*} for any tokens. "
+              "‖X L_λ Xᵀ‖_{p*} <= 1}; every λ gives a lower bound, the uniform one ‖W‖_p >= "
+              "m(T−1)/‖XHXᵀ‖_{p*} for any tokens. "
               "Mass a: Σ_i s_i(L + H(λ_i/s_i)), s = λ1. Equality is certified on solved instances.",
     parts=(WEAK, UNIFORM, MASS, *SOLVED), variants=VARIANTS,
     # the mass bound has exact instances only, with Rocq or without
     required_formal="PROVED ON",
     scope_notes=(
         "The lower bounds are for logits x_iᵀWx_j without RoPE and without a query bias (G6), κ = 1: divide by κ.",
-        "Equality of minimum and maximum for all tokens is convex duality (the margin form is polyhedral); what is replayed is "
+        "Equality of minimum and maximum for all tokens is convex duality (the margin form is polyhedral); "
+        "what is replayed is "
         "weak duality for every λ and equality to six digits on the solved instances.",
-        "The bounds are for nuclear, Frobenius and spectral norm and, in Rocq, for every dual pair of norms; other exponents "
+        "The bounds are for nuclear, Frobenius and spectral norm and, in Rocq, for every dual pair of norms; "
+        "other exponents "
         "need Hölder's inequality to be such a pair.",
     ),
 )

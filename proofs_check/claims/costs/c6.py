@@ -87,10 +87,14 @@ LOWER = f"implies({SINK_MARGIN} and {norm_formula('V', 't', 'e', 'len(V)', 'V')}
 RATIO_FORMULA = "qk * (len(x) - 1) / g <= c * qk / m"
 RATIO = Part(
     name="ratio",
-    text="Q = K = all content tokens, q and k the nearest points of C1, both nonzero, T >= 1, m > 0. The sink costs "
-         "m/(δ_Qδ_K): some W0 of margin m has that norm (C1's), and every V of margin m with ‖V‖_p <= e has e >= that. And "
-         "every diagonal W of margin m and ‖W‖_p <= c has c/(m/(δ_Qδ_K)) >= δ_Qδ_K(T−1)/g whenever ‖XHXᵀ‖_{p*} <= g, g > 0 "
-         "(written times δ_Qδ_K > 0). The formal theorem is for every dual pair of norms and names these three.",
+    text="Q = K = all content tokens, q and k the nearest points of C1, both nonzero, T >= 1, m > 0. The "
+         "sink costs "
+         "m/(δ_Qδ_K): some W0 of margin m has that norm (C1's), and every V of margin m with ‖V‖_p <= e has "
+         "e >= that. And "
+         "every diagonal W of margin m and ‖W‖_p <= c has c/(m/(δ_Qδ_K)) >= δ_Qδ_K(T−1)/g whenever "
+         "‖XHXᵀ‖_{p*} <= g, g > 0 "
+         "(written times δ_Qδ_K > 0). The formal theorem is for every dual pair of norms and names these "
+         "three.",
     variables={"x": "matrix", "s": "vector", "a": "vector", "b": "vector", "m": "scalar", "W": "matrix", "V": "matrix",
                "t": "scalar", "c": "scalar", "e": "scalar", "g": "scalar"},
     definitions=DEFINITIONS,
@@ -110,7 +114,8 @@ RATIO = Part(
         Hypothesis("dual norm", "‖XHXᵀ‖_{p*} <= g", DUAL, ratio_instance(TALL, [0, 1], TELL, g=Fraction(1, 9))),
         Hypothesis("positive", "g > 0", "g > 0"),  # without it there is no ratio to state
     ),
-    conclusions=("all(value >= m for value in margins0)", "rank(W0) <= 1 and dot(flat(W0), flat(W0)) * qk == m * m", LOWER,
+    conclusions=("all(value >= m for value in "
+                 "margins0)", "rank(W0) <= 1 and dot(flat(W0), flat(W0)) * qk == m * m", LOWER,
                  RATIO_FORMULA),
     attainment="qk * (len(x) - 1) / g == c * qk / m",
     satisfiable=ratio_instance(TALL, [0, 1], TELL), attained=ratio_instance(EYE, [0, 0], H2, c=1, g=1),
@@ -123,31 +128,41 @@ THREE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 VARIANTS = (
     RATIO.vary("T for T−1", "T for T-1", "The ratio is at least δ_Qδ_K T/‖XHXᵀ‖_{p*}.",
                ratio_instance(EYE, [0, 0], H2, c=1, g=1), conclusions=(RATIO_FORMULA.replace("(len(x) - 1)", "len(x)"),)),
-    RATIO.vary("p for p*", "p for p*", "The ratio is at least δ_Qδ_K(T−1)/‖XHXᵀ‖_p: spectral norm over spectral norm.",
+    RATIO.vary("p for p*", "p for p*", "The ratio is at least δ_Qδ_K(T−1)/‖XHXᵀ‖_p: spectral norm over "
+                                       "spectral norm.",
                ratio_instance(THREE, [0, 0, 0], THREE, 0, c=1, g=1), hypotheses=SAME_NORM),
-    RATIO.vary("distances left out", "constant moved", "The ratio is at least (T−1)/‖XHXᵀ‖_{p*}, whatever the distances.",
+    RATIO.vary("distances left out", "constant moved", "The ratio is at least (T−1)/‖XHXᵀ‖_{p*}, whatever "
+                                                       "the distances.",
                ratio_instance(EYE, [0, 0], H2, c=1, g=1),
                conclusions=("(len(x) - 1) ** 2 / g ** 2 <= c ** 2 * qk / m ** 2",)),
-    RATIO.vary("sink over diagonal", "swap sink and diagonal", "The same for the sink's cost over the diagonal's.",
-               ratio_instance(EYE, [0, 0], [[5, -5], [-5, 5]], m=1, c=10), conclusions=("qk * (len(x) - 1) / g <= m / c",)),
-    RATIO.vary("distance of the keys from zero", "trap", "δ_K is the distance of the keys' hull from zero, not from x_s.",
+    RATIO.vary("sink over diagonal", "swap sink and diagonal", "The same for the sink's cost over the "
+                                                               "diagonal's.",
+               ratio_instance(EYE, [0, 0], [[5, -5], [-5, 5]], m=1, c=10), conclusions=("qk * (len(x) - 1) / "
+                                                                                        "g <= m / c",)),
+    RATIO.vary("distance of the keys from zero", "trap", "δ_K is the distance of the keys' hull from zero, "
+                                                         "not from x_s.",
                ratio_instance(EYE, [0, 0], H2, c=1, g=1), definitions={**DEFINITIONS, "k": "b @ x"},
-               hypotheses=tuple(replace(item, counterexample=None, formula="all(dot(k, row) >= dot(k, k) for row in x)")
+               hypotheses=tuple(replace(item, counterexample=None, formula="all(dot(k, row) >= dot(k, k) for "
+                                                                           "row in x)")
                                 if item.name == "k nearest" else item for item in RATIO.hypotheses)),
-    RATIO.vary("centroids", "centroid for min-norm point", "Centroids of queries and differences in place of nearest points.",
+    RATIO.vary("centroids", "centroid for min-norm point", "Centroids of queries and differences in place of "
+                                                           "nearest points.",
                ratio_instance(TALL, [0, 1], TELL, a=[HALF, HALF], b=[HALF, HALF]),
                hypotheses=tuple(item for item in RATIO.hypotheses if not item.name.endswith(" nearest"))),
 )
 
 CLAIM = Claim(
     id="C6", title="Diagonal over sink, for any tokens", family="costs",
-    statement="Q = K = all content tokens: (diagonal cost)/(sink cost) >= δ_Qδ_K(T−1)/‖XHXᵀ‖_{p*}; for p = 1 that is "
+    statement="Q = K = all content tokens: (diagonal cost)/(sink cost) >= δ_Qδ_K(T−1)/‖XHXᵀ‖_{p*}; for p = 1 "
+              "that is "
               "δ_Qδ_K(T−1)/λ_max(XHXᵀ), so the intrinsic dimension tr/λ_max of the centred cloud decides.",
     # C6's own theorem contains what it needs of C1 and C3, so no claim is taken over
     parts=(RATIO,), variants=VARIANTS,
     scope_notes=(
-        "Both costs are for logits x_iᵀWx_j without RoPE and without a query bias (G6); κ cancels in the ratio.",
-        "Both patterns in margin form with the same m; in mass form the margins differ (L + log T against L + log(T−1)).",
+        "Both costs are for logits x_iᵀWx_j without RoPE and without a query bias (G6); κ cancels in the "
+        "ratio.",
+        "Both patterns in margin form with the same m; in mass form the margins differ (L + log T against L "
+        "+ log(T−1)).",
         "A lower bound on the ratio only: the diagonal may be dearer, or impossible while the sink is cheap.",
     ),
 )

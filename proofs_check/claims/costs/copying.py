@@ -84,7 +84,8 @@ def self_switch() -> Derivation:
     lemmas = (
         same("S1*own + (n - 1)*S2*other", "1 - u**2"), same("S1*other + S2*own + (n - 2)*S2*other", "-u**2"),
         same("(S1 + (n - 1)*S2)*sink", "-u**2"),
-        same("own**2 + (n - 1)*other**2 + sink**2", "1"), same("2*own*other + (n - 2)*other**2 + sink**2", "0"),
+        same("own**2 + (n - 1)*other**2 + "
+             "sink**2", "1"), same("2*own*other + (n - 2)*other**2 + sink**2", "0"),
         same("own + (n - 1)*other + sink", "0"), same("n*own", "cost"), same("n*S1", "cost"),
         same("S1 + (n - 1)*S2", "u"), Lemma("-sink > 0", by="orthant"), same("-other*(1 + u)", "u**2"),
         positive("u**2"),
