@@ -162,7 +162,7 @@ def against_each_other() -> tuple[dict, dict]:
 
 
 TABLE = Part(
-    name="", text="", variables={"W": "matrix", "favoured": "set"},
+    name="", text="", variables={"W": "matrix", "favoured": "vector"},
     definitions={"T": "len(W)"},
     hypotheses=(Hypothesis("margins", "margin 1 of the favoured key over every other key, the sink (last) "
                                       "included",
