@@ -22,8 +22,20 @@ from numerics.moments import depth_curve, drift_statistics
 from numerics.oversmoothing_embeddings import MixComparison, compare_mix, empirical_model
 from numerics.simulate import DepthSimulation, IsotropicValue, simulate_depth
 
-__all__ = ["depth_figure", "depth_patterns", "embeddings_figure", "histogram_figure", "mix_figure", "notes_figures", "patterns_figure", "png",
-           "regions_figure", "smollm2_head_statistics", "smollm2_mixes"]
+__all__ = [
+    "depth_figure",
+    "depth_patterns",
+    "embeddings_figure",
+    "histogram_edges",
+    "histogram_figure",
+    "mix_figure",
+    "notes_figures",
+    "patterns_figure",
+    "png",
+    "regions_figure",
+    "smollm2_head_statistics",
+    "smollm2_mixes",
+]
 
 THEORY, SIMULATION, MUTED = "#1b4f9c", "#c8501e", "#7a7a7a"
 PATTERNS = {"uniform": "#c8501e", "diagonal": "#1b4f9c", "null sink": "#2e8b57"}
@@ -124,8 +136,8 @@ def regions_figure(
         upper = np.broadcast_to(upper, grid.shape)
         axes.fill_between(grid, lower, upper, where=np.nan_to_num(lower, nan=np.inf) < np.nan_to_num(upper, nan=-np.inf),
                           color=colour, linewidth=0, label=label)
-    for (name, points), marker in zip(heads.items(), ("o", "D")):
-        axes.plot(*points, marker, color="black", markersize=4, label=name, markerfacecolor="black" if marker == "o" else "white")
+    for (name, points), marker, fill in zip(heads.items(), "oD", ("black", "white")):
+        axes.plot(*points, marker, color="black", markersize=4, label=name, markerfacecolor=fill)
         for head, point in enumerate(zip(*points) if marker == "o" else ()):  # the others lie too close to be numbered
             axes.annotate(str(head), point, xytext=(4, 3), textcoords="offset points", fontsize=8)
     axes.set_yscale("log")
@@ -141,7 +153,8 @@ def patterns_figure(curves: Mapping[str, tuple[Float[np.ndarray, " depth"], Dept
     for place, (name, (theory, run)) in enumerate(curves.items()):
         colour, layers = PATTERNS[name], np.arange(len(theory))
         axes.fill_between(layers, run.lower, run.upper, color=colour, alpha=0.15, linewidth=0)
-        axes.plot(layers, theory, color=colour, linewidth=1.2, linestyle="--" if place == 2 else "-", label=f"{name}: recursion")
+        axes.plot(layers, theory, color=colour, linewidth=1.2, linestyle="--" if place == 2 else "-",
+                  label=f"{name}: recursion")
         every = layers[place % 2 :: 2] if place else layers
         axes.plot(every, run.mean_cosine.mean[every], "os^"[place], markersize=3.5, color=colour, label=f"{name}: simulated")
     axes.set_ylim(0, 1)
@@ -183,7 +196,8 @@ def smollm2_head_statistics() -> dict[str, tuple[Float[np.ndarray, " head"], Flo
 
 
 def depth_patterns(
-    num_tokens: int = 64, dim: int = 512, rho: float = 0.1, phi: float = 0.25, layers: int = 24, draws: int = 64, seed: int = 0
+    num_tokens: int = 64, dim: int = 512, rho: float = 0.1, phi: float = 0.25, layers: int = 24, draws: int = 64,
+    seed: int = 0,
 ) -> dict[str, tuple[Float[np.ndarray, " depth"], DepthSimulation]]:
     """Recursion and simulation of uniform, diagonal and null-sink attention with a fresh V of tau = 0 in every layer."""
     value = IsotropicValue(0.0, phi)
@@ -204,8 +218,10 @@ def smollm2_mixes(points: int = 11) -> dict[str, MixComparison]:
     attention /= attention.sum(axis=-1, keepdims=True)  # float16 rows sum to one up to 1e-3
     tokens, values = paragraph.inputs[15], np.stack([head.w_vo for head in paragraph.heads])
     t = np.linspace(0, 1, points)
-    targets = {"toward uniform": uniform_attention(len(tokens)), "toward causal uniform": causal_uniform_attention(len(tokens))}
-    return {name: compare_mix(tokens, attention, values, t, np.asarray(target), sink=0) for name, target in targets.items()}
+    targets = {"toward uniform": uniform_attention(len(tokens)),
+               "toward causal uniform": causal_uniform_attention(len(tokens))}
+    return {name: compare_mix(tokens, attention, values, t, np.asarray(target), sink=0)
+            for name, target in targets.items()}
 
 
 def notes_figures() -> Iterator[tuple[str, Figure]]:

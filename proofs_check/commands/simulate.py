@@ -47,7 +47,8 @@ def simulate(what: str, num_tokens: int | None, dim: int | None, rho: float, val
     """
     from proofs_check import simulation as run
 
-    for name, given, users in (("--null-sink", null_sink, ("depth",)), ("--attention", attention != "uniform", ("depth", "histogram"))):
+    for name, given, users in (("--null-sink", null_sink, ("depth",)),
+                               ("--attention", attention != "uniform", ("depth", "histogram"))):
         if given and what not in users:
             raise click.UsageError(f"{name} has no meaning for '{what}'; use it with {' or '.join(users)}")
     path = run.numbers(points, "--t")
