@@ -124,7 +124,7 @@ ON_MATRICES = Part(
     name="sink default on matrices", quantifier="exists",
     text="For seven listed permutations of n = 2..8 orthonormal tokens, one W each: logits minus the sink's are 1 on the target and -1 elsewhere, and "
          "W W^T = 4(I - 11^T/n) + ((n-2)²/(n+1)) 11^T/n, so its singular values are 2 (n-1 times) and (n-2)/√(n+1).",
-    variables={"W": "matrix", "target": "set"}, definitions={"n": "len(W)"},
+    variables={"W": "matrix", "target": "integers"}, definitions={"n": "len(W)"},
     conclusions=("all(target[i] != i for i in range(n)) and all(any(target[i] == j for i in range(n)) for j in range(n))",
                  "all(W[i][j] - W[i][n] == (1 if j == target[i] else -1) for i in range(n) for j in range(n))",
                  "W @ transpose(W) == [[(4 if i == j else 0) - 4 / n + (n - 2)**2 / ((n + 1) * n) for j in range(n)] for i in range(n)]"),

@@ -25,7 +25,7 @@ THRESHOLD = 225  # from here on the bound that holds for every n takes over
 LAST = (36, 26, 16, 15, 12, 11, 9, 9, 8, 7, 7, 6, 6, 5, 5, 5, *(4,) * 5, *(3,) * 9, *(2,) * 16, *(1,) * 50, *(0,) * 13)
 ALIGNED_LAST = {Fraction(1, 100): 95, Fraction(1, 10): 50, Fraction(1, 2): 13}  # single cycles
 
-TABLE = {"lengths": "set", "cycles": "set", "alignment": "vector"}
+TABLE = {"lengths": "integers", "cycles": "integers", "alignment": "vector"}
 SELF_VARIABLES = {**TABLE, "rows": "matrices"}
 SINK_VARIABLES = {**TABLE, "rows": "matrices", "cross": "vector"}
 ROWS = ("for i in range(len(lengths)) for l in [lengths[i]] for k in [cycles[i]] for n in [l*k] for a in [alignment[i]]"
@@ -96,7 +96,7 @@ EQUAL_SINK = table(
 def _with_last(part: Part) -> Part:
     from dataclasses import replace
 
-    return replace(part, variables={**part.variables, "last": "set"}, constants={"last": LAST})
+    return replace(part, variables={**part.variables, "last": "integers"}, constants={"last": LAST})
 
 
 EQUAL_SELF, EQUAL_SINK = _with_last(EQUAL_SELF), _with_last(EQUAL_SINK)
