@@ -19,6 +19,8 @@ from proofs_check.claims.costs.building_bounds import (
     EXPONENT, HALF, INVERSE_EXPONENTS, Later, Matrix, Number, Vector, combined, dot, minus, nearest, norm_bound, norm_formula,
     norm_witnesses, outer, product, transposed)
 from proofs_check.claims.costs.c1 import clouds, drawn_base
+from proofs_check.claims.oversmoothing.derived import derived
+from theory.costs_exchangeable import mass_needs_mean_margin
 
 # odds = (1−a)/a for the mass a, L = −log odds.  A row has mass a on the sink iff Σ_j exp(−margin_j) <= odds.
 ODDS = {"differences": "[s - row for row in y]", "odds": "(1 - mass) / mass", "L": "log(mass / (1 - mass))"}
@@ -148,6 +150,17 @@ LOWER = Part(
     satisfiable=on_line(), attained=on_line(mass=HALF, w=0),
     instances=lower_family, strategy=drawn_lower, numeric=lower_slack,
 )
+
+# What carries the lower bound: one row, no convexity between the queries, and exp only through its tangent.
+MEAN = derived(
+    mass_needs_mean_margin, "mean margin of a row",
+    "One row, margins u_j, any μ on the simplex (μ_j > 0; other keys only add to the sum). Put m_j = L − log μ_j, so that "
+    "Σ μ_j m_j = L + H(μ) =: m, u = Σ μ_j u_j and E = Σ μ_j exp(m_j − u_j) = exp(L)·Σ exp(−u_j). Mass at least a is E <= 1, and "
+    "exp(x) >= 1 + x gives E >= 1 + m − u. Hence u >= m: averaging over the queries, qᵀW d_μ >= L + H(μ), and "
+    "|qᵀW d_μ| <= ‖W‖_p‖q‖‖d_μ‖.",
+    words={"tangent": "E >= 1 + m − u: exp(x) >= 1 + x, averaged", "mass": "E <= 1: the row has the mass"},
+    satisfiable={"u": 1, "m": 1, "E": 1},
+    counterexamples={"tangent": {"u": 0, "m": 1, "E": 1}, "mass": {"u": 0, "m": 1, "E": 2}})
 
 DIRECTION = "sum(exp(-dot(w, gap)) for gap in differences) <= odds"
 MAJORITY = Hypothesis("majority", "a >= 1/2 (ε <= ½, L >= 0)", "1 / 2 <= mass and mass < 1",
@@ -322,8 +335,9 @@ CLAIM = Claim(
               "H(μ))/‖x_s − Σμ_j x_j‖ "
               "over the simplex on K, for every p at once. For ε > ½ the lower bound stays, the equality "
               "fails in general.",
-    parts=(LOWER, UPPER, NO_GAP, *SOLVED), variants=VARIANTS,
-    required_formal="PROVED ON",  # logarithms: the kernel has no symbolic route and Rocq no theorem here
+    parts=(MEAN, LOWER, UPPER, NO_GAP, *SOLVED), variants=VARIANTS,
+    # logarithms: what is symbolic takes exp's tangent as an assumption, and Rocq has no theorem here
+    required_formal="PROVED ON",
     scope_notes=(
         "The lower bound is for logits x_iᵀWx_j without RoPE and without a query bias (G6), κ = 1: divide by κ.",
         "That the largest (L + H(μ))/‖x_s − Σμ_j x_j‖ is the smallest ‖w‖ is convex duality, derived in "
