@@ -5,10 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 from proofs_check.claim import Claim, Hypothesis, Instance, Part, Variant
+from proofs_check.claims.costs import routes
 from proofs_check.claims.costs.building import (
     ARGUMENT, CERTIFICATE_VARIABLES, DIAGONAL_MATRICES, ONE_SINGULAR_VALUE, SINK_MATRICES, diagonal_certificate,
     exchangeable, listed, sink_certificate)
-from proofs_check.claims.oversmoothing.derived import derived, false_formula
+from proofs_check.claims.oversmoothing.derived import derived, drawn, false_formula, points
 from theory.costs_exchangeable import degenerate_sink, diagonal_margin, existence, mass_needs_mean_margin, sink_margin
 
 HALF = Fraction(1, 2)
@@ -28,7 +29,8 @@ SINK = derived(
     "= m; W has the one singular value cost = m/(r² q k). T² equal multipliers `weight` > 0 give G = T² weight q̄ k̄^T with "
     "the one singular value 1, so ‖G‖_p* = 1 for every p, and the dual objective m T² weight is the cost: weak duality "
     "makes both optimal. In mass form put m = L + log T (see 'mass').",
-    words=WORDS, satisfiable=TWO_SINK)
+    words=WORDS, satisfiable=TWO_SINK,
+    instances=points(routes.sink_point), strategy=drawn(routes.sink_point), numeric=routes.sink_slack)
 
 DIAGONAL = derived(
     diagonal_margin, "diagonal",
@@ -37,7 +39,8 @@ DIAGONAL = derived(
     "‖W‖_p = scale N = m (T-1)^(1/p)/(r² (1-rho)). Equal multipliers `weight` > 0 give G = T weight X H X^T, with ‖G‖_p* = T "
     "weight r² e M = 1, and the objective m T (T-1) weight is the cost: both are optimal.",
     words=WORDS, satisfiable=THREE_DIAGONAL,
-    counterexamples={"ones_eigenvalue": {**TWO_DIAGONAL, "J": 1}, "conjugate": {**TWO_DIAGONAL, "T": 3}})
+    counterexamples={"ones_eigenvalue": {**TWO_DIAGONAL, "J": 1}, "conjugate": {**TWO_DIAGONAL, "T": 3}},
+    instances=points(routes.diagonal_point), strategy=drawn(routes.diagonal_point), numeric=routes.diagonal_slack)
 
 MASS = derived(
     mass_needs_mean_margin, "mass",

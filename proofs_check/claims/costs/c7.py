@@ -5,9 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 
 from proofs_check.claim import Claim, Hypothesis, Instance, Part, Variant
+from proofs_check.claims.costs import routes
 from proofs_check.claims.costs.building import exchangeable, listed
 from proofs_check.claims.equivalence.building import Matrix, Vector, dot
-from proofs_check.claims.oversmoothing.derived import derived, false_formula
+from proofs_check.claims.oversmoothing.derived import derived, drawn, false_formula, points
 from theory.costs_value import holder_dual, interpolant, nulling_blows_up, nulling_is_cheap
 
 HALF = Fraction(1, 2)
@@ -31,7 +32,8 @@ INTERPOLANT = derived(
     "(omega/r)[(T-1)(1-rho)^(-p/2) + f^(-p/2)]^(1/p), f = 1-rho+T(rho-beta²/sigma²); without the null constraint put beta = 0.",
     words=WORDS, satisfiable=PLAIN,
     counterexamples={"ones_eigenvalue": {"T": 2, "e": HALF, "f": 3 * HALF, "b": 0, "s2": 1, "J": 1},
-                     "schur_complement": {**PLAIN, "b": 1}})
+                     "schur_complement": {**PLAIN, "b": 1}},
+    instances=points(routes.value_point), strategy=drawn(routes.value_point), numeric=routes.value_slack)
 
 HOLDER = derived(
     holder_dual, "dual of equal value",
