@@ -30,9 +30,8 @@ def norm_formula(matrix: str, inverse: str, bound: str, size: str, key: str) -> 
     ‖M‖_∞ <= c, c >= 0, says that c²I − MᵀM is positive semidefinite.
     """
     return (f"{bound} >= 0 and (psd({bound} * {bound} * eye({size}) - transpose({matrix}) @ {matrix}) if "
-            f"{inverse} == 0 "
-            f"else norm_at_most({matrix}, 2, {bound}, '{key}') if {inverse} == 1 / 2 "
-            f"else norm_at_most({matrix}, 1, {bound}, '{key}'))")
+            f"{inverse} == 0 else norm_at_most({matrix}, 2, {bound}, '{key}') if {inverse} == 1 / 2 else "
+            f"norm_at_most({matrix}, 1, {bound}, '{key}'))")
 
 
 EXPONENT = Hypothesis("three norms", "t = 1/p is 1, 1/2 or 0: nuclear, Frobenius or spectral norm",
@@ -154,7 +153,7 @@ def solved_part(constraints: Constraints, p: float, lower: Fraction, upper: Frac
 
     def statement(answer) -> tuple[Part, Instance]:
         part, instance = bounds_part(constraints, answer, p, lower, upper, name, _Inline())
-        kinds = {key: "matrix" if kind == "cloud" else kind for key, kind in part.variables.items()}
+        kinds = {key: kind.replace("cloud", "matrix") for key, kind in part.variables.items()}
         direct = {**part.definitions, "all_queries": "query_cloud", "keys": "key_cloud"}
         return replace(part, text=text, variables=kinds, definitions=direct), instance
 

@@ -80,9 +80,8 @@ def small(a: Matrix, b: Matrix, g: Matrix) -> Instance:
 INEQUALITY = Part(
     name="inequality",
     text="AᵀB = W and ‖G‖_∞ <= 1 give <G,W> <= ½(‖A‖_F² + ‖B‖_F²), for every inner dimension. The largest "
-         "<G,W> is ‖W‖_1, "
-         "so the factors cost at least that.",
-    variables={"A": "matrix", "B": "matrix", "G": "matrix"}, definitions={"W": "transpose(A) @ B"},
+         "<G,W> is ‖W‖_1, so the factors cost at least that.",
+    variables={"A": "matrix: r m", "B": "matrix: r n", "G": "matrix: m n"}, definitions={"W": "transpose(A) @ B"},
     hypotheses=(Hypothesis("contraction", "‖G‖_∞ <= 1: I − GᵀG is positive semidefinite",
                            "psd(eye(len(G[0])) - transpose(G) @ G)", small([[1]], [[1]], [[2]])),),
     conclusions=(f"dot(flat(G), flat(W)) <= {COST}",), attainment=f"dot(flat(G), flat(W)) == {COST}",
@@ -134,7 +133,7 @@ def orthonormal(name: str) -> str:
 def pair_of(first: str, second: str) -> dict[str, str]:
     """A and B: the decomposition's vectors times the roots of its values, and rows of zeros after that."""
     return {key: f"[[roots[k] * entry for entry in {side}[k]] if k < len(roots) else 0 * {side}[0] for k in "
-                 f"range(inner)]"
+                 "range(inner)]"
             for key, side in (("A", first), ("B", second))}
 
 
@@ -142,11 +141,9 @@ EYE = [[1, 0], [0, 1]]
 SVD = Part(
     name="attained at a singular value decomposition",
     text="W = Σ_k s_k u_k v_kᵀ with orthonormal u_k and v_k and s_k = roots_k² >= 0: for every inner "
-         "dimension at least their "
-         "number the rows √s_k u_k and √s_k v_k (then zeros) have AᵀB = W and cost Σ s_k, which is <G,W> for "
-         "the contraction "
-         "G = Σ u_k v_kᵀ: the bound is attained and both are ‖W‖_1.",
-    variables={"U": "matrix", "V": "matrix", "roots": "vector", "inner": "integer"},
+         "dimension at least their number the rows √s_k u_k and √s_k v_k (then zeros) have AᵀB = W and cost "
+         "Σ s_k, which is <G,W> for the contraction G = Σ u_k v_kᵀ: the bound is attained and both are ‖W‖_1.",
+    variables={"U": "matrix: k m", "V": "matrix: k n", "roots": "vector: k", "inner": "integer"},
     definitions={**pair_of("U", "V"), "G": "transpose(U) @ V",
                  "W": "transpose([(roots[k] * roots[k]) * U[k] for k in range(len(U))]) @ V"},
     hypotheses=(
@@ -208,9 +205,8 @@ def balanced_slack(values: Mapping[str, object]) -> float:
 BALANCED = Part(
     name="balanced factors",
     text="For any rank-one terms p_k q_kᵀ the rows A_k = t_k p_k and B_k = q_k/t_k, t_k² = ‖q_k‖/‖p_k‖ (zero "
-         "rows for a zero "
-         "term), have AᵀB = Σ p_k q_kᵀ and cost Σ‖p_k‖‖q_k‖.",
-    variables={"p": "matrix", "q": "matrix"},
+         "rows for a zero term), have AᵀB = Σ p_k q_kᵀ and cost Σ‖p_k‖‖q_k‖.",
+    variables={"p": "matrix: k m", "q": "matrix: k n"},
     definitions={
         "left": "[sqrt(dot(row, row)) for row in p]", "right": "[sqrt(dot(row, row)) for row in q]",
         "t": "[sqrt(right[k] / left[k]) if left[k] != 0 else 0 for k in range(len(p))]",
@@ -223,7 +219,7 @@ BALANCED = Part(
 VARIANTS = (
     SVD.vary("without the half", "constant moved", "The least ‖A‖_F² + ‖B‖_F², without ½, is ‖W‖_1.",
              decomposed([[1]], [[1]], [1], 1), conclusions=(f"2 * ({COST}) == sum(root * root for root in "
-                                                            f"roots)",)),
+                                                            "roots)",)),
     INEQUALITY.vary("a quarter", "constant moved", "¼(‖A‖_F² + ‖B‖_F²) is a bound too.", small([[1]], [[1]], [[1]]),
                     conclusions=(f"dot(flat(G), flat(W)) <= ({COST}) / 2",)),
     SVD.vary("factors exchanged", "transpose", "The same with the two factors exchanged.",

@@ -19,14 +19,15 @@ from proofs_check.claims.costs.building_bounds import (
 
 # x: queries, y: keys other than the sink, as rows; s: the sink; a, b: convex weights of the two nearest points
 # q = Σ a_i x_i and k = Σ b_j (s − y_j).  1/0 is 0, as in a field, so that W0 is defined before q, k ≠ 0 is used.
-VARIABLES = {"x": "matrix", "y": "matrix", "s": "vector", "a": "vector", "b": "vector", "m": "scalar"}
+VARIABLES = {"x": "matrix: Q d", "y": "matrix: K d", "s": "vector: d", "a": "vector: Q", "b": "vector: K",
+             "m": "scalar"}
 POINTS = {
     "differences": "[s - row for row in y]", "q": "a @ x", "k": "b @ differences",
     "qk": "dot(q, q) * dot(k, k)", "W0": "(m / qk if qk != 0 else 0) * outer(q, k)",
     "margins0": "flat(x @ W0 @ transpose(differences))",
 }
 FREE = {**POINTS, "margins": "flat(x @ W @ transpose(differences))"}
-BOUNDED = {**VARIABLES, "W": "matrix", "c": "scalar", "t": "scalar"}
+BOUNDED = {**VARIABLES, "W": "matrix: d d", "c": "scalar", "t": "scalar"}
 
 
 def sink_instance(x: Matrix, y: Matrix, s: Vector, m: Number = 1, *, a: Vector | None = None, b: Vector | None = None,
@@ -151,12 +152,9 @@ BOUND = f"implies({FEASIBLE} and {norm_formula('W', 't', 'c', 'len(W)', 'W')}, m
 EVERY = Part(
     name="every dual pair",
     text="Let q be the point of conv{x_i} nearest to 0 and k the point of conv{x_s − x_j} nearest to 0, both "
-         "nonzero, so that "
-         "‖q‖ = δ_Q and ‖k‖ = δ_K. W0 = m·q kᵀ/(‖q‖²‖k‖²) has margin m and norm m/(δ_Qδ_K) (it has rank one: "
-         "all its norms "
-         "are that), and every W of margin m with ‖W‖_p <= c has c >= m/(δ_Qδ_K). The formal theorem is for "
-         "every dual pair of "
-         "norms and names these three.",
+         "nonzero, so that ‖q‖ = δ_Q and ‖k‖ = δ_K. W0 = m·q kᵀ/(‖q‖²‖k‖²) has margin m and norm m/(δ_Qδ_K) "
+         "(it has rank one: all its norms are that), and every W of margin m with ‖W‖_p <= c has c >= "
+         "m/(δ_Qδ_K). The formal theorem is for every dual pair of norms and names these three.",
     variables=BOUNDED, definitions=FREE,
     hypotheses=(
         EXPONENT,  # not known to be needed: every Schatten norm is at least the spectral one, which is t = 0
@@ -196,7 +194,7 @@ def only(seed: int) -> Iterator[Instance]:
 UNIQUE = Part(
     name="unique in Frobenius norm",
     text="With q, k as above and nonzero: a W of margin m with ‖W‖_F <= m/(δ_Qδ_K) is W0.",
-    variables={**VARIABLES, "W": "matrix"}, definitions=FREE,
+    variables={**VARIABLES, "W": "matrix: d d"}, definitions=FREE,
     hypotheses=(
         # that q and k are nearest is not needed: from farther points of the hulls no W has so small a norm
         *point_hypotheses(query_weights=on_line_free(x=[[1], [3]], a=SPREAD), query_weights_add_up=on_line_free(a=[HALF]),
@@ -225,7 +223,7 @@ def impossible(seed: int) -> Iterator[Instance]:
 DEGENERATE = Part(
     name="degenerate",
     text="If q = 0 or k = 0 (0 in conv{x_i}, or x_s in conv{x_j}), then no W has a positive margin.",
-    variables={**VARIABLES, "W": "matrix"}, definitions=FREE,
+    variables={**VARIABLES, "W": "matrix: d d"}, definitions=FREE,
     hypotheses=(
         # the condition that makes a point nearest holds for zero; of the other point it is not needed
         *point_hypotheses(query_weights=on_line_free(x=[[1], [2]], a=[2, -1]), query_weights_add_up=on_line_free(a=[0]),
@@ -233,8 +231,7 @@ DEGENERATE = Part(
         Hypothesis("a zero point", "q = 0 or k = 0", "dot(q, q) == 0 or dot(k, k) == 0", on_line_free()),
         Hypothesis("margin positive", "m > 0", "m > 0", on_line_free(x=ZERO, m=0)),
     ),
-    conclusions=("any(margin < m for margin in "
-                 "margins)",), satisfiable=on_line_free(x=ZERO), instances=impossible,
+    conclusions=("any(margin < m for margin in margins)",), satisfiable=on_line_free(x=ZERO), instances=impossible,
     strategy=lambda: st.tuples(drawn_base(degenerate=True), st.integers(-3, 3)).map(
         lambda found: Instance({**found[0].values, "W": [[found[1]] * len(found[0].values["s"])] * len(
             found[0].values["s"])})),
@@ -278,18 +275,14 @@ VARIANTS = (
 CLAIM = Claim(
     id="C1", title="The sink's cost: two nearest points, one number for every norm", family="costs",
     statement="min‖W‖ over W with x_iᵀW(x_s − x_j) >= m on Q × K is m/(δ_Qδ_K) in every norm at once: in "
-              "Frobenius, nuclear and "
-              "spectral norm and every other norm of a dual pair with ‖qkᵀ‖ = ‖q‖‖k‖. It is attained by the "
-              "rank-one "
-              "W = m·q kᵀ/(‖q‖²‖k‖²) of the two nearest points, the only minimiser in Frobenius norm. If one "
-              "of the hulls "
-              "contains what it must avoid, no W exists.",
+              "Frobenius, nuclear and spectral norm and every other norm of a dual pair with ‖qkᵀ‖ = ‖q‖‖k‖. "
+              "It is attained by the rank-one W = m·q kᵀ/(‖q‖²‖k‖²) of the two nearest points, the only "
+              "minimiser in Frobenius norm. If one of the hulls contains what it must avoid, no W exists.",
     parts=(EVERY, UNIQUE, DEGENERATE), variants=VARIANTS,
     scope_notes=(
         "The lower bound is for logits x_iᵀWx_j without RoPE and without a query bias (G6), κ = 1: divide by κ.",
         "Schatten norms of other exponents follow from ‖W‖_p >= ‖W‖_∞ and ‖qkᵀ‖_p = ‖q‖‖k‖, which the "
-        "formulas do not say; so "
-        "does uniqueness for p < 2 from ‖W‖_p >= ‖W‖_F. Uniqueness for 2 < p < ∞ is derived in notes/C1.md, "
-        "not replayed.",
+        "formulas do not say; so does uniqueness for p < 2 from ‖W‖_p >= ‖W‖_F. Uniqueness for 2 < p < ∞ is "
+        "derived in notes/C1.md, not replayed.",
     ),
 )

@@ -52,10 +52,9 @@ class Case:
     def part(self) -> Part:
         return solved_part(self.task().attention, self.p, Fraction(self.low), Fraction(self.high), self.name,
                            f"Three {self.tokens} tokens and a sink; query i copies the key listed (−1: off), "
-                           f"off queries attend "
-                           f"to {'the sink' if self.off == 'sink' else 'themselves'}, each over all other "
-                           f"keys: the cheapest "
-                           f"W_QK is between {self.low} and {self.high}.")
+                           f"off queries attend to {'the sink' if self.off == 'sink' else 'themselves'}, "
+                           f"each over all other keys: the cheapest W_QK is between {self.low} and "
+                           f"{self.high}.")
 
 
 CASES = (
@@ -101,9 +100,8 @@ def value_part(off: str, low: str, high: str) -> Part:
     return Part(
         name=f"values, off at {off}", quantifier="exists",
         text=f"The aligned tokens, W_VO x_j = x_j{' and W_VO x_s = 0' if off == 'sink' else ''}: the least "
-             f"nuclear norm is between "
-             f"{low} and {high}.",
-        variables={"inputs": "matrix", "targets": "matrix", "low": "scalar", "high": "scalar", "V": "matrix", "Y": "matrix"},
+             f"nuclear norm is between {low} and {high}.",
+        variables={"inputs": "matrix: n d", "targets": "matrix: n o", "low": "scalar", "high": "scalar", "V": "matrix: o d", "Y": "matrix: o n"},
         constants={"inputs": inputs.tolist(), "targets": targets.tolist(), "low": Fraction(low), "high": Fraction(high)},
         definitions={"U": "Y @ inputs"},
         conclusions=("inputs @ transpose(V) == targets", "norm_at_most(V, 1, high, 'V')",
@@ -117,38 +115,33 @@ FOUR = {"n": 2, "f": 1, "u": HALF, "y": Fraction(3, 2)}
 SINK_SWITCH = derived(
     sink_switch, "sink as switch, orthonormal",
     "Orthonormal tokens and sink; n >= 1 queries copy from n different content keys, f >= 1 queries attend "
-    "to the sink, margins m "
-    "over all other keys. The logit table of W/m is PH: 1 − u² at the favoured key, −u² elsewhere, so every "
-    "margin is m. It is S G "
-    "(first seven identities) with S symmetric, positive semidefinite (S acts as 1 on centred copiers; the "
-    "rest is 2 x 2 with "
-    "positive diagonal and determinant fu) and of trace `cost`; G Gᵀ is a projector (next four), so ‖W‖_1 <= "
-    "m·cost. G has zero "
-    "row sums and is negative off the favoured keys, so −G there is λ >= 0 with dual matrix G, ‖G‖_∞ <= 1, "
-    "and Σλ = n·cc + f·os "
-    "= cost: the nuclear cost is m(n − 1 + y).",
+    "to the sink, margins m over all other keys. The logit table of W/m is PH: 1 − u² at the favoured key, "
+    "−u² elsewhere, so every margin is m. It is S G (first seven identities) with S symmetric, positive "
+    "semidefinite (S acts as 1 on centred copiers; the rest is 2 x 2 with positive diagonal and determinant "
+    "fu) and of trace `cost`; G Gᵀ is a projector (next four), so ‖W‖_1 <= m·cost. G has zero row sums and "
+    "is negative off the favoured keys, so −G there is λ >= 0 with dual matrix G, ‖G‖_∞ <= 1, and Σλ = n·cc "
+    "+ f·os = cost: the nuclear cost is m(n − 1 + y).",
     words=WORDS, satisfiable=FOUR, counterexamples={"radical": {**FOUR, "y": 1}, "keys": {**FOUR, "n": 1}})
 SELF_SWITCH = derived(
     self_switch, "self as switch, orthonormal",
     "The same tokens with every query on a content key of its own (n queries; copiers permute their own "
-    "keys, the others stay on "
-    "theirs), the sink a competitor: W/m = S G and λ = −G as before, nuclear cost m(n − 1 + u), u = 1/√(n + 1).",
+    "keys, the others stay on theirs), the sink a competitor: W/m = S G and λ = −G as before, nuclear cost "
+    "m(n − 1 + u), u = 1/√(n + 1).",
     words=WORDS | {"keys": "n + 1 = 1/u² keys with the sink"}, satisfiable={"n": 3, "u": HALF},
     counterexamples={"keys": {"n": 2, "u": HALF}})
 COMPARED = derived(
     switches_compared, "the switches compared, orthonormal",
     "n queries copy among themselves, f >= 1 are off: self costs m(n + f − 1 + u), the sink m(n − 1 + y); "
-    "the difference times a "
-    "positive number is f(f − 1): equal at one off query, the sink is cheaper from two on, in nuclear norm.",
+    "the difference times a positive number is f(f − 1): equal at one off query, the sink is cheaper from "
+    "two on, in nuclear norm.",
     # the number of keys is not needed: the difference contains it only through u
     words=WORDS, satisfiable=FOUR, counterexamples={"radical": {**FOUR, "y": 1}})
 FROBENIUS = derived(
     frobenius, "Frobenius norm, orthonormal",
     "T queries, T + 1 orthonormal keys, any assignment and either switch: in Frobenius norm rows do not "
-    "interact. A row that is "
-    "own at the favoured key and other elsewhere has margin 1 and is a nonnegative combination of its T "
-    "constraints, weight cost "
-    "each: G = W/‖W‖. The cost is mT/√(T+1) whatever the fraction that copies.",
+    "interact. A row that is own at the favoured key and other elsewhere has margin 1 and is a nonnegative "
+    "combination of its T constraints, weight cost each: G = W/‖W‖. The cost is mT/√(T+1) whatever the "
+    "fraction that copies.",
     words=WORDS, satisfiable={"T": 3, "cost": Fraction(3, 2)}, counterexamples={"square": {"T": 3, "cost": 1}})
 
 
@@ -162,24 +155,23 @@ def against_each_other() -> tuple[dict, dict]:
 
 
 TABLE = Part(
-    name="", text="", variables={"W": "matrix", "favoured": "vector"},
-    definitions={"T": "len(W)"},
-    hypotheses=(Hypothesis("margins", "margin 1 of the favoured key over every other key, the sink (last) "
-                                      "included",
-                           "all(W[i][favoured[i]] - W[i][k] >= 1 for i in range(T) for k in range(T + 1) if "
-                           "k != favoured[i])"),),
-    conclusions=("dot(flat(W), flat(W)) * (T + 1) >= T * T",))
+    name="", text="", variables={"W": "matrix: T N", "favoured": "integers: T"},
+    definitions={"size": "len(W)"},
+    hypotheses=(
+        Hypothesis("keys", "T queries, and T content keys with the sink behind them", "len(W[0]) == size + 1"),
+        Hypothesis("margins", "margin 1 of the favoured key over every other key, the sink (last) included",
+                   "all(W[i][favoured[i]] - W[i][k] >= 1 for i in range(size) for k in range(size + 1) "
+                   "if k != favoured[i])")),
+    conclusions=("dot(flat(W), flat(W)) * (size + 1) >= size * size",))
 VARIANTS = (
-    Part(name="", text="", variables={"tokens": "matrix", "dual": "matrix", "left": "matrix", "right": "matrix"},
+    Part(name="", text="", variables={"tokens": "matrix: N d", "dual": "matrix: T N", "left": "matrix: d r", "right": "matrix: d r"},
          constants={"tokens": np.vstack(ALIGNED).tolist()}).vary(
         "off by sink is always cheaper", "trap",
-        "The nuclear norm of W_QK is no larger with the sink as switch: with two of three aligned tokens "
-        "copying, no multipliers "
-        "for the sink are worth more than a W that does with self. (Copiers pay for the sink's pull too.)",
+        "The nuclear norm of W_QK is no larger with the sink as switch. Three aligned tokens, the third off and "
+        "copied by the second: no multipliers for the sink are worth more than a W that does with self.",
         Instance(Later(lambda: against_each_other()[0])),
         definitions={
-            "logits": "tokens @ left @ transpose(tokens @ "
-                      "right)", "to_self": "[1, 2, 2]", "to_sink": "[1, 2, 3]",
+            "logits": "tokens @ left @ transpose(tokens @ right)", "to_self": "[1, 2, 2]", "to_sink": "[1, 2, 3]",
             "G": "sum(dual[i][k] * outer(tokens[i], tokens[to_sink[i]] - tokens[k]) for i in range(3) for k "
                  "in range(4))"},
         hypotheses=(
@@ -199,20 +191,21 @@ VARIANTS = (
                                                     "(nobody is off then).",
                   {"n": 3, "f": 0, "u": HALF, "y": HALF}, bounds={"f": {"minimum": ["0", "1"], "integer": "true"}},
                   conclusions=("self_cost - sink_cost > 0",)),
-    TABLE.vary("margins over content keys only", "trap", "The sink need not be among a copier's competitors: "
-                                                         "the cost is the same.",
+    TABLE.vary("margins over content keys only", "trap",
+               "The sink need not be among a copier's competitors: the cost is the same.",
                Instance({"W": [[HALF, -HALF, 0], [-HALF, HALF, 0]], "favoured": [0, 1]}),
-               hypotheses=(Hypothesis("margins", "margin 1 over every other content key", TABLE.hypotheses[0].formula.replace(
-                   "range(T + 1)", "range(T)")),)),
-    TABLE.vary("every assignment alike", "p for p*", "In nuclear norm too every assignment costs T − 1 + "
-                                                     "1/√(T+1) (‖W‖_1² is at "
-               "most rank·‖W‖_F²): all copying one key is cheaper.",
+               hypotheses=(TABLE.hypotheses[0], Hypothesis(
+                   "margins", "margin 1 over every other content key",
+                   TABLE.hypotheses[1].formula.replace("range(size + 1)", "range(size)")))),
+    TABLE.vary("every assignment alike", "p for p*",
+               "In nuclear norm too every assignment costs T − 1 + 1/√(T+1) (‖W‖_1² is at most "
+               "rank·‖W‖_F²): all copying one key is cheaper.",
                Instance({"W": [[Fraction(3, 4), *[-Fraction(1, 4)] * 3]] * 3, "favoured": [0, 0, 0]}),
-               conclusions=("rank(W) * dot(flat(W), flat(W)) >= (T - 1 + 1 / sqrt(T + 1)) ** 2",)),
-    Part(name="", text="", variables={"tokens": "matrix", "sink": "vector", "V": "matrix"}).vary(
+               conclusions=("rank(W) * dot(flat(W), flat(W)) >= (size - 1 + 1 / sqrt(size + 1)) ** 2",)),
+    Part(name="", text="", variables={"tokens": "matrix: T d", "sink": "vector: d", "V": "matrix: d d"}).vary(
         "nulling the sink is free", "constant moved", "Content outputs x_j and V x_s = 0 cost the √T of the "
-                                                      "content alone "
-        "(Frobenius, T + 1 independent tokens in dimension T + 1, so V is the only one).",
+                                                      "content alone (Frobenius, T + 1 independent tokens in "
+                                                      "dimension T + 1, so V is the only one).",
         Instance({"tokens": ALIGNED[0].tolist(), "sink": ALIGNED[1].tolist(),
                   "V": [[0, *[Fraction(3, 4)] * 3], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]}),
         hypotheses=(Hypothesis("outputs", "V x_j = x_j", "tokens @ transpose(V) == tokens"),
@@ -223,23 +216,19 @@ VARIANTS = (
 CLAIM = Claim(
     id="C10", title="Copy-paste: what switching off costs", family="costs",
     statement="Some queries copy from given keys, the rest attend to the sink or to themselves, all with "
-              "margins over every other "
-              "key. Orthonormal tokens: in Frobenius norm mT/√(T+1) for every assignment and either switch; "
-              "in nuclear norm, n "
-              "queries copying from n different keys and f >= 1 off, m(n − 1 + √(f + 2f/√N + 1/N)) with the "
-              "sink, N = n + f + 1, "
-              "and m(n + f − 1 + 1/√N) with self: equal at f = 1, the sink cheaper from f = 2. On three "
-              "tokens with an aligned "
-              "sink the listed tasks cost what is stated: the sink wins W_QK at few copiers, self at many; "
-              "W_VO is dearer "
-              "with the sink.",
+              "margins over every other key. Orthonormal tokens: in Frobenius norm mT/√(T+1) for every "
+              "assignment and either switch; in nuclear norm, n queries copying from n different keys and f "
+              ">= 1 off, m(n − 1 + √(f + 2f/√N + 1/N)) with the sink, N = n + f + 1, and m(n + f − 1 + 1/√N) "
+              "with self: equal at f = 1, the sink cheaper from f = 2. On three tokens with an aligned sink "
+              "the listed tasks cost what is stated: the sink is cheaper in W_QK, except where the key on which an "
+              "off query stays is copied by another; W_VO is dearer with the sink.",
     parts=(SINK_SWITCH, SELF_SWITCH, COMPARED, FROBENIUS, *(case.part() for case in CASES),
            value_part("sink", "3.639359", "3.639361"), value_part("self", "2.999999", "3.000001")),
     variants=VARIANTS, required="PROVED",
     scope_notes=(
         "The first four parts are for all n and f; that their identities amount to a feasible W and feasible "
-        "multipliers is the "
-        "argument in their texts and in notes/C10.md, as in C4. The others are about the tasks they name.",
+        "multipliers is the argument in their texts and in notes/C10.md, as in C4. The others are about the "
+        "tasks they name.",
         "A distribution over contexts matters only through its support: what must hold is what has positive "
         "probability.",
         "Costs are for logits x_iᵀWx_j, without RoPE and query bias; W_QK and W_VO are minimised apart (they "

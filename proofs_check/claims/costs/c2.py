@@ -25,7 +25,7 @@ from theory.costs_exchangeable import mass_needs_mean_margin
 # odds = (1−a)/a for the mass a, L = −log odds.  A row has mass a on the sink iff Σ_j exp(−margin_j) <= odds.
 ODDS = {"differences": "[s - row for row in y]", "odds": "(1 - mass) / mass", "L": "log(mass / (1 - mass))"}
 ROWS = "all(sum(exp(-dot(row @ W, gap)) for gap in differences) <= odds for row in x)"
-TOKENS = {"x": "matrix", "y": "matrix", "s": "vector", "mass": "scalar"}
+TOKENS = {"x": "matrix: Q d", "y": "matrix: K d", "s": "vector: d", "mass": "scalar"}
 A_MASS = Hypothesis("a mass", "0 < a < 1", "0 < mass and mass < 1")  # otherwise L is not defined
 MASSES = (HALF, Fraction(3, 5), Fraction(4, 5), Fraction(99, 100))
 
@@ -131,11 +131,9 @@ ENTROPY = "(-sum(entry * log(entry) for entry in mu if entry > 0))"
 LOWER = Part(
     name="lower bound",
     text="If every query i puts mass at least a on the sink, then ‖W‖_p <= c gives L + H(μ) <= c·‖q‖·‖x_s − "
-         "Σμ_j x_j‖ for every q "
-         "in conv{x_i} and every μ on the simplex over K, with any 0 < a < 1; with q nearest to zero, ‖W‖_p "
-         "is at least "
-         "(L + H(μ))/(δ_Q‖x_s − Σμ_j x_j‖).",
-    variables={**TOKENS, "a": "vector", "mu": "vector", "W": "matrix", "t": "scalar", "c": "scalar"},
+         "Σμ_j x_j‖ for every q in conv{x_i} and every μ on the simplex over K, with any 0 < a < 1; with q "
+         "nearest to zero, ‖W‖_p is at least (L + H(μ))/(δ_Q‖x_s − Σμ_j x_j‖).",
+    variables={**TOKENS, "a": "vector: Q", "mu": "vector: K", "W": "matrix: d d", "t": "scalar", "c": "scalar"},
     definitions={**ODDS, "q": "a @ x", "pull": "mu @ differences", "entropy": ENTROPY},
     hypotheses=(
         A_MASS, EXPONENT,
@@ -154,10 +152,10 @@ LOWER = Part(
 # What carries the lower bound: one row, no convexity between the queries, and exp only through its tangent.
 MEAN = derived(
     mass_needs_mean_margin, "mean margin of a row",
-    "One row, margins u_j, any μ on the simplex (μ_j > 0; other keys only add to the sum). Put m_j = L − log μ_j, so that "
-    "Σ μ_j m_j = L + H(μ) =: m, u = Σ μ_j u_j and E = Σ μ_j exp(m_j − u_j) = exp(L)·Σ exp(−u_j). Mass at least a is E <= 1, and "
-    "exp(x) >= 1 + x gives E >= 1 + m − u. Hence u >= m: averaging over the queries, qᵀW d_μ >= L + H(μ), and "
-    "|qᵀW d_μ| <= ‖W‖_p‖q‖‖d_μ‖.",
+    "One row, margins u_j, any μ on the simplex (μ_j > 0; other keys only add to the sum). Put m_j = L − log "
+    "μ_j, so that Σ μ_j m_j = L + H(μ) =: m, u = Σ μ_j u_j and E = Σ μ_j exp(m_j − u_j) = exp(L)·Σ "
+    "exp(−u_j). Mass at least a is E <= 1, and exp(x) >= 1 + x gives E >= 1 + m − u. Hence u >= m: averaging "
+    "over the queries, qᵀW d_μ >= L + H(μ), and |qᵀW d_μ| <= ‖W‖_p‖q‖‖d_μ‖.",
     words={"tangent": "E >= 1 + m − u: exp(x) >= 1 + x, averaged", "mass": "E <= 1: the row has the mass"},
     satisfiable={"u": 1, "m": 1, "E": 1},
     counterexamples={"tangent": {"u": 0, "m": 1, "E": 1}, "mass": {"u": 0, "m": 1, "E": 2}})
@@ -171,7 +169,7 @@ UPPER = Part(
     text="a >= 1/2. If <q, x_i> >= ‖q‖² > 0 on Q (the nearest point has that) and w alone gives the mass, "
          "Σ_j exp(−<w, x_s − x_j>) <= (1−a)/a, then W = q wᵀ/‖q‖² gives it to every query, and its norm is "
          "‖w‖/‖q‖ (rank one).",
-    variables={**TOKENS, "q": "vector", "w": "vector"},
+    variables={**TOKENS, "q": "vector: d", "w": "vector: d"},
     definitions={**ODDS, "W": "(1 / dot(q, q) if dot(q, q) != 0 else 0) * outer(q, w)"},
     hypotheses=(
         MAJORITY,
@@ -220,8 +218,8 @@ def dual_slack(values: Mapping[str, object]) -> float:
     return float((size * upper - worth) / (1 + size * upper))
 
 
-WORTH = ("sum(totals[i] * L + totals[i] * log(totals[i]) for i in range(len(totals)) if totals[i] > 0)"
-         " - sum(entry * log(entry) for row in lam for entry in row if entry > 0)")
+WORTH = ("sum(totals[i] * L + totals[i] * log(totals[i]) for i in range(len(totals)) if totals[i] > 0) - "
+         "sum(entry * log(entry) for row in lam for entry in row if entry > 0)")
 # theory's example: at its own w the shorter query is served exactly, the one three times as long is not.  The
 # multipliers are the solver's, rounded; w is 1/2 % longer than the best for the shorter query.
 LAM = [[Fraction(117, 100), Fraction(252, 100)], [Fraction(17, 1000), Fraction(17, 100)]]
@@ -233,10 +231,9 @@ BELOW_HALF = dual_instance([[1, 0], [3, 0]], [[-3, 0], [1, -DELTA]], [0, 0], Fra
 NO_GAP = Part(
     name="no multiplier beats a direction",
     text="a >= 1/2, q and w as in the upper bound: every λ >= 0 on Q × K with ‖Σ λ_ij x_i(x_s − x_j)ᵀ‖_{p*} "
-         "<= g has "
-         "Σ_i s_i(L + H(λ_i/s_i)) <= g·‖w‖/‖q‖, s = λ1: nothing above max_μ (L + H(μ))/(δ_Q‖x_s − Σμ_j x_j‖) "
-         "can be proved.",
-    variables={**UPPER.variables, "lam": "matrix", "t": "scalar", "g": "scalar"},
+         "<= g has Σ_i s_i(L + H(λ_i/s_i)) <= g·‖w‖/‖q‖, s = λ1: nothing above max_μ (L + H(μ))/(δ_Q‖x_s − "
+         "Σμ_j x_j‖) can be proved.",
+    variables={**UPPER.variables, "lam": "matrix: Q K", "t": "scalar", "g": "scalar"},
     definitions={**ODDS, "totals": "[sum(row) for row in lam]", "G": "transpose(x) @ (lam @ differences)"},
     hypotheses=(
         replace(MAJORITY, counterexample=BELOW_HALF), EXPONENT,
@@ -270,9 +267,8 @@ def solved(name: str, x: Matrix, y: Matrix, s: Vector, mass: Fraction, low: str,
     return Part(
         name=f"solved, {name}", quantifier="exists",
         text=f"{name}, mass {mass}: the sink's cost is between {low} and {high} in every norm: some a, μ on "
-             f"the simplices prove "
-             "the lower bound, some w the upper one.",
-        variables={**TOKENS, "low": "scalar", "high": "scalar", "a": "vector", "mu": "vector", "w": "vector"},
+             "the simplices prove the lower bound, some w the upper one.",
+        variables={**TOKENS, "low": "scalar", "high": "scalar", "a": "vector: Q", "mu": "vector: K", "w": "vector: d"},
         constants={"x": x, "y": y, "s": s, "mass": mass, "low": Fraction(low), "high": Fraction(high)},
         definitions={**ODDS, "q": "a @ x", "pull": "mu @ differences", "entropy": ENTROPY},
         conclusions=(convex_pair.format("a"), convex_pair.format("mu"), "all(dot(q, row) >= dot(q, q) for "
@@ -292,12 +288,10 @@ SOLVED = (
 VARIANTS = (
     Part(name="", text="", variables={"w": "vector", "lam": "matrix"}).vary(
         "below one half", "trap",
-        "The closed form with ε > ½, on theory's example: Q = {e1, 3e1}, x_s − x_j in {(3,0), (−1,δ)}, "
-        "δ² = (3·2^{−5/4} − 1)/4, e^{−L} = ½ + 2^{1/4}. If the cost were (1/δ_Q)·max_μ(...), which no w that "
-        "gives the shorter "
-        "query its mass can undercut, no multipliers λ with ‖Σ λ_ij x_i(x_s − x_j)ᵀ‖ <= 1 (rank one: every "
-        "norm) would be worth "
-        "more than ‖w‖.",
+        "The closed form with ε > ½, on theory's example: Q = {e1, 3e1}, x_s − x_j in {(3,0), (−1,δ)}, δ² = "
+        "(3·2^{−5/4} − 1)/4, e^{−L} = ½ + 2^{1/4}. If the cost were (1/δ_Q)·max_μ(...), which no w that "
+        "gives the shorter query its mass can undercut, no multipliers λ with ‖Σ λ_ij x_i(x_s − x_j)ᵀ‖ <= 1 "
+        "(rank one: every norm) would be worth more than ‖w‖.",
         Instance({"w": LONGER, "lam": [[Fraction(999, 1000) * entry for entry in row] for row in LAM]}),
         definitions={"delta": "sqrt((3 * 2 ** (-5 / 4) - 1) / 4)", "odds": "1 / 2 + 2 ** (1 / 4)", "L": "-log(odds)",
                      "differences": "[[3, 0], [-1, delta]]", "totals": "[sum(row) for row in lam]",
@@ -332,16 +326,15 @@ VARIANTS = (
 CLAIM = Claim(
     id="C2", title="The sink's cost for a mass: an entropic program", family="costs",
     statement="Mass at least 1−ε on the sink, ε <= ½, L = log((1−ε)/ε): min‖W‖_p = (1/δ_Q)·max_μ (L + "
-              "H(μ))/‖x_s − Σμ_j x_j‖ "
-              "over the simplex on K, for every p at once. For ε > ½ the lower bound stays, the equality "
-              "fails in general.",
+              "H(μ))/‖x_s − Σμ_j x_j‖ over the simplex on K, for every p at once. For ε > ½ the lower bound "
+              "stays, the equality fails in general.",
     parts=(MEAN, LOWER, UPPER, NO_GAP, *SOLVED), variants=VARIANTS,
     # logarithms: what is symbolic takes exp's tangent as an assumption, and Rocq has no theorem here
     required_formal="PROVED ON",
     scope_notes=(
         "The lower bound is for logits x_iᵀWx_j without RoPE and without a query bias (G6), κ = 1: divide by κ.",
         "That the largest (L + H(μ))/‖x_s − Σμ_j x_j‖ is the smallest ‖w‖ is convex duality, derived in "
-        "notes/C2.md; replayed "
-        "are both bounds on instances and their meeting to six digits on the solved ones.",
+        "notes/C2.md; replayed are both bounds on instances and their meeting to six digits on the solved "
+        "ones.",
     ),
 )

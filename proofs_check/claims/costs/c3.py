@@ -125,14 +125,14 @@ COMMON = (
     Hypothesis("norm", "‖W‖_p <= c", PRIMAL, pair(EYE, ONES, EYE, SPECTRAL, c=0)),
     Hypothesis("dual norm", "‖X L_λ Xᵀ‖_{p*} <= g", DUAL, pair(EYE, ONES, EYE, SPECTRAL, g=0)),
 )
-VARIABLES = {"x": "matrix", "lam": "matrix", "W": "matrix", "t": "scalar", "m": "scalar", "c": "scalar", "g": "scalar"}
+VARIABLES = {"x": "matrix: T d", "lam": "matrix: T T", "W": "matrix: d d", "t": "scalar", "m": "scalar",
+             "c": "scalar", "g": "scalar"}
 WEAK = Part(
     name="weighted Laplacian bound",
     text="λ >= 0 with zero diagonal, L_λ = diag(λ1) − λ, logits x_iᵀWx_j: if W has the margin m on the "
-         "diagonal, "
-         "‖W‖_p <= c and ‖X L_λ Xᵀ‖_{p*} <= g, then m·Σλ_ij <= c·g. So every λ with ‖X L_λ Xᵀ‖_{p*} <= 1 "
-         "bounds the cost "
-         "by m·Σλ_ij. The formal theorem is for every dual pair of norms and names these three.",
+         "diagonal, ‖W‖_p <= c and ‖X L_λ Xᵀ‖_{p*} <= g, then m·Σλ_ij <= c·g. So every λ with ‖X L_λ "
+         "Xᵀ‖_{p*} <= 1 bounds the cost by m·Σλ_ij. The formal theorem is for every dual pair of norms and "
+         "names these three.",
     variables=VARIABLES,
     definitions={"logits": LOGITS, "laplacian": LAPLACIAN, "G": "transpose(x) @ (laplacian @ x)"},
     hypotheses=(
@@ -162,8 +162,7 @@ def restated(names: Mapping[str, Instance]) -> tuple[Hypothesis, ...]:
 UNIFORM = Part(
     name="uniform bound",
     text="For any tokens, T >= 1: W of margin m with ‖W‖_p <= c has c >= m(T−1)/g whenever ‖XHXᵀ‖_{p*} <= g, "
-         "g > 0, "
-         "H = I − 11ᵀ/T. The formal theorem is for every dual pair of norms.",
+         "g > 0, H = I − 11ᵀ/T. The formal theorem is for every dual pair of norms.",
     variables={name: kind for name, kind in VARIABLES.items() if name != "lam"},
     definitions={"logits": LOGITS, "centring": CENTRING, "G": "transpose(x) @ (centring @ x)"},
     hypotheses=(*restated({"margin": pair([[1]] * 2, None, [[0]], HALF, m=1, c=0),
@@ -179,8 +178,7 @@ UNIFORM = Part(
 # Mass: Σ_{j≠i} exp(ℓ_ij − ℓ_ii) <= (1−a)/a is attention at least a on the token itself.
 MASS_ROW = "sum(exp(logits[i][j] - logits[i][i]) for j in range(len(x)) if j != i)"
 MASS_VALUE = ("sum(totals[i] * log(mass / (1 - mass)) + totals[i] * log(totals[i]) for i in range(len(x)) if "
-              "totals[i] > 0)"
-              " - sum(entry * log(entry) for row in lam for entry in row if entry > 0)")
+              "totals[i] > 0) - sum(entry * log(entry) for row in lam for entry in row if entry > 0)")
 
 
 def mass_pair(x: Matrix, lam: Matrix, w: Matrix, t: Number, mass: Number, **given: Number) -> Instance:
@@ -243,10 +241,8 @@ SEVEN = [[Fraction(7, 10), 0], [0, Fraction(7, 10)]]  # exp(−7/10) < 1/2
 MASS = Part(
     name="mass bound",
     text="With attention at least a on the token itself in every row, L = log(a/(1−a)), s = λ1 and H the "
-         "entropy: "
-         "Σ_i s_i(L + H(λ_i/s_i)) <= c·g; so every λ with ‖X L_λ Xᵀ‖_{p*} <= 1 bounds the cost of the mass "
-         "form. Uniform λ: "
-         "m = L + log(T−1).",
+         "entropy: Σ_i s_i(L + H(λ_i/s_i)) <= c·g; so every λ with ‖X L_λ Xᵀ‖_{p*} <= 1 bounds the cost of "
+         "the mass form. Uniform λ: m = L + log(T−1).",
     variables={**{name: kind for name, kind in VARIABLES.items() if name != "m"}, "mass": "scalar"},
     definitions={**WEAK.definitions, "totals": "[sum(row) for row in lam]"},
     hypotheses=(
@@ -277,8 +273,8 @@ def solved(form: str, norm: str, p: float, low: str, high: str) -> Part:
     level = {"margin": {"margin": 1.0}, "mass": {"mass": 0.75}}[form]
     return solved_part(diagonal_constraints(SKEW, **level), p, Fraction(low), Fraction(high), f"solved {form}, {norm}",
                        f"Tokens (2,0,1), (0,1,0), (−1,1,1), diagonal of {form} {level[form]:g}: the cheapest "
-                       f"W has {norm} norm "
-                       f"in [{low}, {high}]; a dual λ as in the bounds above has at least the lower value.")
+                       f"W has {norm} norm in [{low}, {high}]; a dual λ as in the bounds above has at least "
+                       "the lower value.")
 
 
 SOLVED = (
@@ -310,8 +306,7 @@ VARIANTS = (
               pair([[1]], [[1]], [[0]], SPECTRAL, m=1, c=0), drop=("zero diagonal",)),
     WEAK.vary("in-degrees", "trap",
               "With in-degrees, L_λ = diag(λᵀ1) − λ, the bound is another true one (it is that of λᵀ), but "
-              "at equality λ is "
-              "not a multiplier: it need not vanish where the margin is slack.",
+              "at equality λ is not a multiplier: it need not vanish where the margin is slack.",
               pair([[-1], [2]], [[0, 0], [THIRD, 0]], [[THIRD]], HALF, m=1, c=THIRD, g=1),
               definitions={**WEAK.definitions, "laplacian": IN_DEGREES},
               hypotheses=(*WEAK.hypotheses, Hypothesis("equality", "m·Σλ = c·g",
@@ -331,8 +326,7 @@ VARIANTS = (
               mass_pair(THREE, [[0, 1 / 4, 1 / 4], [1 / 4, 0, 1 / 4], [1 / 4, 1 / 4, 0]],
                         [[Fraction(7, 5), 0, 0], [0, Fraction(7, 5), 0], [0, 0, Fraction(7, 5)]], HALF, Fraction(2, 3)),
               conclusions=("sum(totals) * log(mass / (1 - mass)) - sum(entry * log(entry) for row in lam for "
-                           "entry in row "
-                           "if entry > 0) <= c * g",)),
+                           "entry in row if entry > 0) <= c * g",)),
     MASS.vary("L + log T", "trap", "With uniform weights the mass form has m = L + log T (that is the "
                                    "sink's).",
               mass_pair(EYE, ONES, SEVEN, HALF, Fraction(2, 3)),
@@ -341,20 +335,18 @@ VARIANTS = (
 
 CLAIM = Claim(
     id="C3", title="The diagonal's cost: weighted directed Laplacians", family="costs",
-    statement="Diagonal with margin m, λ >= 0 with zero diagonal, L_λ = diag(λ1) − λ: min‖W‖_p = max{m·Σλ_ij : "
-              "‖X L_λ Xᵀ‖_{p*} <= 1}; every λ gives a lower bound, the uniform one ‖W‖_p >= "
-              "m(T−1)/‖XHXᵀ‖_{p*} for any tokens. "
-              "Mass a: Σ_i s_i(L + H(λ_i/s_i)), s = λ1. Equality is certified on solved instances.",
+    statement="Diagonal with margin m, λ >= 0 with zero diagonal, L_λ = diag(λ1) − λ: min‖W‖_p = max{m·Σλ_ij "
+              ": ‖X L_λ Xᵀ‖_{p*} <= 1}; every λ gives a lower bound, the uniform one ‖W‖_p >= "
+              "m(T−1)/‖XHXᵀ‖_{p*} for any tokens. Mass a: Σ_i s_i(L + H(λ_i/s_i)), s = λ1. Equality is "
+              "certified on solved instances.",
     parts=(WEAK, UNIFORM, MASS, *SOLVED), variants=VARIANTS,
     # the mass bound has exact instances only, with Rocq or without
     required_formal="PROVED ON",
     scope_notes=(
         "The lower bounds are for logits x_iᵀWx_j without RoPE and without a query bias (G6), κ = 1: divide by κ.",
         "Equality of minimum and maximum for all tokens is convex duality (the margin form is polyhedral); "
-        "what is replayed is "
-        "weak duality for every λ and equality to six digits on the solved instances.",
+        "what is replayed is weak duality for every λ and equality to six digits on the solved instances.",
         "The bounds are for nuclear, Frobenius and spectral norm and, in Rocq, for every dual pair of norms; "
-        "other exponents "
-        "need Hölder's inequality to be such a pair.",
+        "other exponents need Hölder's inequality to be such a pair.",
     ),
 )

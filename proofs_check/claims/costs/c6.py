@@ -88,15 +88,12 @@ RATIO_FORMULA = "qk * (len(x) - 1) / g <= c * qk / m"
 RATIO = Part(
     name="ratio",
     text="Q = K = all content tokens, q and k the nearest points of C1, both nonzero, T >= 1, m > 0. The "
-         "sink costs "
-         "m/(δ_Qδ_K): some W0 of margin m has that norm (C1's), and every V of margin m with ‖V‖_p <= e has "
-         "e >= that. And "
-         "every diagonal W of margin m and ‖W‖_p <= c has c/(m/(δ_Qδ_K)) >= δ_Qδ_K(T−1)/g whenever "
-         "‖XHXᵀ‖_{p*} <= g, g > 0 "
-         "(written times δ_Qδ_K > 0). The formal theorem is for every dual pair of norms and names these "
-         "three.",
-    variables={"x": "matrix", "s": "vector", "a": "vector", "b": "vector", "m": "scalar", "W": "matrix", "V": "matrix",
-               "t": "scalar", "c": "scalar", "e": "scalar", "g": "scalar"},
+         "sink costs m/(δ_Qδ_K): some W0 of margin m has that norm (C1's), and every V of margin m with "
+         "‖V‖_p <= e has e >= that. And every diagonal W of margin m and ‖W‖_p <= c has c/(m/(δ_Qδ_K)) >= "
+         "δ_Qδ_K(T−1)/g whenever ‖XHXᵀ‖_{p*} <= g, g > 0 (written times δ_Qδ_K > 0). The formal theorem is "
+         "for every dual pair of norms and names these three.",
+    variables={"x": "matrix: T d", "s": "vector: d", "a": "vector: T", "b": "vector: T", "m": "scalar",
+               "W": "matrix: d d", "V": "matrix: d d", "t": "scalar", "c": "scalar", "e": "scalar", "g": "scalar"},
     definitions=DEFINITIONS,
     hypotheses=(
         EXPONENT,  # not known to be needed, see C1 and C3
@@ -114,8 +111,7 @@ RATIO = Part(
         Hypothesis("dual norm", "‖XHXᵀ‖_{p*} <= g", DUAL, ratio_instance(TALL, [0, 1], TELL, g=Fraction(1, 9))),
         Hypothesis("positive", "g > 0", "g > 0"),  # without it there is no ratio to state
     ),
-    conclusions=("all(value >= m for value in "
-                 "margins0)", "rank(W0) <= 1 and dot(flat(W0), flat(W0)) * qk == m * m", LOWER,
+    conclusions=("all(value >= m for value in margins0)", "rank(W0) <= 1 and dot(flat(W0), flat(W0)) * qk == m * m", LOWER,
                  RATIO_FORMULA),
     attainment="qk * (len(x) - 1) / g == c * qk / m",
     satisfiable=ratio_instance(TALL, [0, 1], TELL), attained=ratio_instance(EYE, [0, 0], H2, c=1, g=1),
@@ -154,8 +150,8 @@ VARIANTS = (
 CLAIM = Claim(
     id="C6", title="Diagonal over sink, for any tokens", family="costs",
     statement="Q = K = all content tokens: (diagonal cost)/(sink cost) >= δ_Qδ_K(T−1)/‖XHXᵀ‖_{p*}; for p = 1 "
-              "that is "
-              "δ_Qδ_K(T−1)/λ_max(XHXᵀ), so the intrinsic dimension tr/λ_max of the centred cloud decides.",
+              "that is δ_Qδ_K(T−1)/λ_max(XHXᵀ), so the intrinsic dimension tr/λ_max of the centred cloud "
+              "decides.",
     # C6's own theorem contains what it needs of C1 and C3, so no claim is taken over
     parts=(RATIO,), variants=VARIANTS,
     scope_notes=(
