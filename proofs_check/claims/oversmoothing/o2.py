@@ -184,7 +184,7 @@ def own_frobenius(s: dict[str, object]) -> np.ndarray:
 
 
 ENTRIES = Part(
-    name="moments deviate little",
+    name="moments deviate little", quantifier="probability",
     text="With b = 1 + ‖V‖_∞ and e = 2b^2[sqrt((1-rho^2)x/d) + (1-rho)x/d], the three second moments of a pair are within e of "
          "G except with probability at most 6e^-x." + EVENT,
     variables={**VARIABLES, "v": "scalar"}, definitions={**DRAW, **WORST}, hypotheses=(*DRAW_HYPOTHESES, NORM_BOUND),
@@ -192,7 +192,7 @@ ENTRIES = Part(
     satisfiable=Instance({**QUIET, "v": 1}), sampled=trials_of(0),
 )
 BY_VARIANCE = Part(
-    name="moments deviate by their own variance",
+    name="moments deviate by their own variance", quantifier="probability",
     text="The sharper form: entry pq is within 2 sqrt(v_pq x) + 2|S_pq|_F x of G_pq, where 2v_pq = 2|S_pq|_F^2 + |l_pq|^2 is its "
          "variance, except with probability at most 6e^-x for all three." + EVENT,
     variables=VARIABLES, definitions={**DRAW, **OWN}, hypotheses=DRAW_HYPOTHESES,
@@ -200,7 +200,7 @@ BY_VARIANCE = Part(
     satisfiable=Instance(QUIET), sampled=trials_of(1),
 )
 STATED = Part(
-    name="cosine as stated",
+    name="cosine as stated", quantifier="probability",
     text="P(|cos(y_i,y_j) - G_ij/sqrt(G_ii G_jj)| > 2(2+sqrt 6) b^2 sqrt(x/d)/G_min) <= 9e^-x." + EVENT,
     variables={**VARIABLES, "v": "scalar"}, definitions={**DRAW, "b": "1 + v"},
     hypotheses=(*DRAW_HYPOTHESES, NORM_BOUND),
@@ -229,7 +229,7 @@ VARIANTS = (
     false_formula(FOLLOWS, "beyond x = d", "drop hypothesis", "the stated bound follows for x > d too (y = sqrt(x/d) > 1)",
                   {"rho": 0, "root": 1, "y": 3, "six": Fraction(5, 2)}, bounds={"y": {"minimum": ["0", "1"]}}),
     ENTRIES.vary("every draw", "drop hypothesis", "the three second moments are within e of G on every draw, at x = 1/100",
-                 Instance({**QUIET, "v": 1, "x": Fraction(1, 100), "z": [[3, 0], [0, 3]]})),
+                 Instance({**QUIET, "v": 1, "x": Fraction(1, 100), "z": [[3, 0], [0, 3]]}), quantifier="forall"),
 )
 
 CLAIM = Claim(
