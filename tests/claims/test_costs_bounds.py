@@ -199,6 +199,14 @@ def test_c10_closed_forms_are_the_engines_on_orthonormal_tokens(copiers, off):
     assert (closed["self"] - closed["sink"] > 1e-9) is (off > 1)
 
 
+def test_c10_float_route_refuses_another_cost_and_another_table():
+    for values in list(c10.rational_points(1))[:6]:
+        floats = {name: float(value) for name, value in values.items()}
+        assert c10.sink_slack(floats) >= 0
+        assert c10.sink_slack({**floats, "y": floats["y"] + 1e-6}) < -1e-9
+    assert c10.optimal_slack(c10.table(2, 2, "sink") + np.diag([0.3] * 4)[:, [1, 0, 2, 3, 3]], 3.0) < 0
+
+
 def test_c10_on_orthonormal_tokens_only_how_often_a_key_is_favoured_matters():
     """The sink is one more orthonormal key: off at oneself beside a copier of that key is the same table, permuted."""
     tokens, sink = np.eye(4)[:3], np.eye(4)[3]

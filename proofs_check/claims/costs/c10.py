@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isqrt
 
 import numpy as np
 
@@ -109,6 +110,59 @@ def value_part(off: str, low: str, high: str) -> Part:
         satisfiable=later, instances=lambda seed: [later])
 
 
+def rational_points(smallest_off: int) -> Iterator[dict]:
+    """(n, f, u, y) with u = 1/s and y rational: s²f + 2fs + 1 must be a square; f = 1 always does, y = 1 + u."""
+    for s in range(2, 12):
+        for f in range(smallest_off, s * s - 1):
+            root = isqrt(f * s * (s + 2) + 1)
+            if root * root == f * s * (s + 2) + 1:
+                yield {"n": s * s - 1 - f, "f": f, "u": Fraction(1, s), "y": Fraction(root, s)}
+
+
+def table(copiers: int, off: int, switch: str) -> np.ndarray:
+    """PH: query i favours key i, off queries the sink (last) or themselves."""
+    count = copiers + off
+    favoured = np.arange(count)
+    if switch == "sink":
+        favoured[copiers:] = count
+    chosen = np.zeros((count, count + 1))
+    chosen[np.arange(count), favoured] = 1
+    return chosen - 1 / (count + 1)
+
+
+def optimal_slack(w: np.ndarray, cost: float) -> float:
+    """Float second route: ‖W‖_1 is the cost, and the polar factor of W is negative off the favoured keys."""
+    left, values, right = np.linalg.svd(w, full_matrices=False)
+    kept = values > 1e-9
+    polar = left[:, kept] @ right[kept]
+    return min(1e-9 - abs(float(values.sum()) - cost) / (1 + cost), -float(polar[w < 0].max()))
+
+
+def sink_slack(values: Mapping[str, float]) -> float:
+    n, f = int(values["n"]), int(values["f"])
+    return optimal_slack(table(n, f, "sink"), n - 1 + values["y"])
+
+
+def self_slack(values: Mapping[str, float]) -> float:
+    return optimal_slack(table(int(values["n"]), 0, "self"), values["n"] - 1 + values["u"])
+
+
+def compared_slack(values: Mapping[str, float]) -> float:
+    """Both nuclear norms in floats: self is never cheaper."""
+    costs = [float(np.linalg.svd(table(int(values["n"]), int(values["f"]), switch), compute_uv=False).sum())
+             for switch in ("sink", "self")]
+    return (costs[1] - costs[0]) / costs[1] + 1e-12
+
+
+def frobenius_slack(values: Mapping[str, float]) -> float:
+    size = int(values["T"])
+    return 1e-9 - abs(float(np.linalg.norm(table(size - 1, 1, "sink"))) - values["cost"]) / (1 + values["cost"])
+
+
+def instances_of(points: Callable[[], Iterable[dict]]) -> Callable[[int], Iterator[Instance]]:
+    return lambda seed: (Instance(values) for values in points())
+
+
 WORDS = {"keys": "n + f + 1 = 1/u² keys with the sink", "square": "cost = T/√(T+1)",
          "radical": "y² = f + 2fu + u²: y is the sum of the two singular values that the off queries change"}
 FOUR = {"n": 2, "f": 1, "u": HALF, "y": Fraction(3, 2)}
@@ -121,28 +175,33 @@ SINK_SWITCH = derived(
     "fu) and of trace `cost`; G Gᵀ is a projector (next four), so ‖W‖_1 <= m·cost. G has zero row sums and "
     "is negative off the favoured keys, so −G there is λ >= 0 with dual matrix G, ‖G‖_∞ <= 1, and Σλ = n·cc "
     "+ f·os = cost: the nuclear cost is m(n − 1 + y).",
-    words=WORDS, satisfiable=FOUR, counterexamples={"radical": {**FOUR, "y": 1}, "keys": {**FOUR, "n": 1}})
+    words=WORDS, satisfiable=FOUR, counterexamples={"radical": {**FOUR, "y": 1}, "keys": {**FOUR, "n": 1}},
+    instances=instances_of(lambda: rational_points(1)), numeric=sink_slack)
 SELF_SWITCH = derived(
     self_switch, "self as switch, orthonormal",
     "The same tokens with every query on a content key of its own (n queries; copiers permute their own "
     "keys, the others stay on theirs), the sink a competitor: W/m = S G and λ = −G as before, nuclear cost "
     "m(n − 1 + u), u = 1/√(n + 1).",
     words=WORDS | {"keys": "n + 1 = 1/u² keys with the sink"}, satisfiable={"n": 3, "u": HALF},
-    counterexamples={"keys": {"n": 2, "u": HALF}})
+    counterexamples={"keys": {"n": 2, "u": HALF}},
+    instances=instances_of(lambda: ({"n": s * s - 1, "u": Fraction(1, s)} for s in range(2, 12))), numeric=self_slack)
 COMPARED = derived(
     switches_compared, "the switches compared, orthonormal",
     "n queries copy among themselves, f >= 1 are off: self costs m(n + f − 1 + u), the sink m(n − 1 + y); "
     "the difference times a positive number is f(f − 1): equal at one off query, the sink is cheaper from "
     "two on, in nuclear norm.",
     # the number of keys is not needed: the difference contains it only through u
-    words=WORDS, satisfiable=FOUR, counterexamples={"radical": {**FOUR, "y": 1}})
+    words=WORDS, satisfiable=FOUR, counterexamples={"radical": {**FOUR, "y": 1}},
+    instances=instances_of(lambda: rational_points(1)), numeric=compared_slack)
 FROBENIUS = derived(
     frobenius, "Frobenius norm, orthonormal",
     "T queries, T + 1 orthonormal keys, any assignment and either switch: in Frobenius norm rows do not "
     "interact. A row that is own at the favoured key and other elsewhere has margin 1 and is a nonnegative "
     "combination of its T constraints, weight cost each: G = W/‖W‖. The cost is mT/√(T+1) whatever the "
     "fraction that copies.",
-    words=WORDS, satisfiable={"T": 3, "cost": Fraction(3, 2)}, counterexamples={"square": {"T": 3, "cost": 1}})
+    words=WORDS, satisfiable={"T": 3, "cost": Fraction(3, 2)}, counterexamples={"square": {"T": 3, "cost": 1}},
+    instances=instances_of(lambda: ({"T": s * s - 1, "cost": Fraction(s * s - 1, s)} for s in range(2, 12))),
+    numeric=frobenius_slack)
 
 
 def against_each_other() -> tuple[dict, dict]:

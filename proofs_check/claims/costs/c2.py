@@ -208,6 +208,13 @@ def dual_family(seed: int) -> Iterator[Instance]:
         yield dual_instance(**v, lam=lam.tolist(), t=INVERSE_EXPONENTS[case % 3])
 
 
+@st.composite
+def drawn_dual(draw: st.DrawFn) -> Instance:
+    v = draw(drawn_upper()).values
+    lam = [[draw(st.integers(0, 3)) for _ in v["y"]] for _ in v["x"]]
+    return dual_instance(**v, lam=lam, t=draw(st.sampled_from(INVERSE_EXPONENTS)))
+
+
 def dual_slack(values: Mapping[str, object]) -> float:
     """The multipliers' worth over ‖G‖_{p*} against the solver's upper bound on the cost."""
     lam, dual = values["lam"], dual_exponent(inf if values["t"] == 0 else 1 / values["t"])
@@ -249,7 +256,7 @@ NO_GAP = Part(
     ),
     conclusions=(f"{WORTH} <= g * sqrt(dot(w, w) / dot(q, q))",),
     satisfiable=dual_instance([[1]], [[0]], [1], Fraction(3, 4), [1], [ELEVEN], [[1]]),
-    instances=dual_family, numeric=dual_slack,
+    instances=dual_family, strategy=drawn_dual, numeric=dual_slack,
 )
 
 
