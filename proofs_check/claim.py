@@ -15,7 +15,7 @@ from importlib import resources
 
 from proofs_check.kernel import CLAIM_SCHEMA, write_number
 
-TYPES = ("integer", "set", "pairs", "scalar", "vector", "matrix", "matrices", "cloud")
+TYPES = ("integer", "set", "integers", "pairs", "scalar", "vector", "matrix", "matrices", "cloud")
 OPERATORS = (
     "flip inequality", "strict for non-strict", "T for T-1", "p for p*", "swap sink and diagonal", "drop hypothesis",
     "constant moved", "transpose", "wrong mask", "wrong matrix", "centroid for min-norm point", "missing square root",
@@ -52,6 +52,8 @@ class Hypothesis:
 class Part:
     """One statement: for all (or for some) values of the variables, the hypotheses imply the conclusions.
 
+    A variable's type may carry a shape, as in ``"matrix: T d"``: each letter is one number throughout an instance.
+    `quantifier` is "forall", "exists", or "probability" (the formula is an event whose probability the text bounds).
     `satisfiable` meets every hypothesis; `attained` also turns the bound into the equality `attainment`.
     `instances(seed)` yields built-in instances that meet the hypotheses; `strategy()` is a hypothesis strategy that
     constructs such instances; `numeric(values)` is the second route: the slack of the conclusion computed by
@@ -86,6 +88,7 @@ class Part:
         if not set(drop) <= known:
             raise ValueError(f"expected hypotheses of part '{self.name}' to drop, got {sorted(set(drop) - known)}; "
                              f"choose from {sorted(known)}")
+        changes.setdefault("quantifier", "forall")  # to be refuted, a statement has to be about all instances
         kept = tuple(changes.pop("hypotheses", [item for item in self.hypotheses if item.name not in drop]))
         return Variant(operator, counterexample,
                        replace(self, name=name, text=text, hypotheses=kept, attainment="", satisfiable=None,
@@ -140,7 +143,8 @@ def _statement(part: Part, formal: dict) -> dict:
     types = dict(part.variables)
     return {
         "name": part.name, "text": part.text, "quantifier": part.quantifier,
-        "variables": [{"name": name, "type": kind} for name, kind in types.items()],
+        "variables": [{"name": name, "type": plain_type(kind), "shape": kind.partition(":")[2].split()}
+                      for name, kind in types.items()],
         "parameters": [dict(table) for table in part.parameters],
         "constants": {name: encode(value, types[name]) for name, value in part.constants.items()},
         "definitions": [[name, text] for name, text in part.definitions.items()],
@@ -149,15 +153,21 @@ def _statement(part: Part, formal: dict) -> dict:
     }
 
 
+def plain_type(kind: str) -> str:
+    """The type without its shape."""
+    return kind.partition(":")[0]
+
+
 def encode(value: object, kind: str) -> object:
     """A value in certificate form, by its declared type."""
+    kind = plain_type(kind)
     if kind not in TYPES:
         raise ValueError(f"expected one of {TYPES} as a variable's type, got {kind!r}")
     if kind == "cloud":
         return value
     if kind == "integer":
         return str(int(value))
-    if kind == "set":
+    if kind in ("set", "integers"):
         return [str(int(item)) for item in value]
     if kind == "pairs":
         return [[str(int(end)) for end in pair] for pair in value]

@@ -214,7 +214,7 @@ def bounds_part(constraints: Constraints, answer: MinimumNorm, p: float, lower: 
         "row_query": constraints.row_query, "favoured": constraints.favoured, "competitors": list(zip(rows, keys)),
         "level": [float(level) for level in levels], "lower": lower, "upper": upper,
     }
-    variables = {"query_cloud": "cloud", "key_cloud": "cloud", "row_query": "set", "favoured": "set", "competitors": "pairs",
+    variables = {"query_cloud": "cloud", "key_cloud": "cloud", "row_query": "integers", "favoured": "integers", "competitors": "pairs",
                  "level": "vector", "lower": "scalar", "upper": "scalar", "left": "matrix", "right": "matrix", "dual": "matrix"}
     dual = np.zeros(constraints.competitors.shape)
     dual[answer.dual_row, answer.dual_key] = answer.dual_weight
@@ -280,7 +280,7 @@ def _infeasible(constraints: Constraints, request: Request, cost: Cost) -> Cost:
     if separated:
         return cost
     part = Part(name=request.name, text="no W satisfies every row (Gordan weights)", quantifier="exists",
-                variables={"queries": "matrix", "keys": "matrix", "query": "set", "favoured": "set", "competitor": "set"},
+                variables={"queries": "matrix", "keys": "matrix", "query": "integers", "favoured": "integers", "competitor": "integers"},
                 constants={"queries": constraints.queries.tolist(), "keys": constraints.keys.tolist(), "query": query,
                            "favoured": favoured, "competitor": competitor},
                 conclusions=("not separable([flat(outer(queries[query[n]], keys[favoured[n]] - keys[competitor[n]])) "

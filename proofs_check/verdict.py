@@ -1,6 +1,7 @@
 """Verdicts: computed from replayed certificates, by the weakest link, and from nothing else.
 
-The only way to a `Verdict` is `judge`, whose evidence is a list of `Replayed` records, which only the kernel makes.
+The only way to a `Verdict` is `judge`, whose evidence is a list of `Replayed` records, which only the kernel makes.  Python
+can be told to forge either (`object.__new__`, pickle); what this prevents is a verdict by accident or by carelessness.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from proofs_check.kernel import GRADES, Replayed, digest
 HEADLINES = ("PROVED", "PROVED ON", "SUPPORTED", "REFUTED", "SUSPECT", "OPEN", "VACUOUS", "ERROR")
 _REACH = {"PROVED": 3, "PROVED ON": 2, "SUPPORTED": 1}
 _MINT = object()
+TROUBLES = ("suspect", "disagreement", "error")
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,7 @@ class Trouble:
     """Something other than a certificate that a run found out about a part."""
 
     part: str
-    kind: str  # "suspect": a float counterexample that did not replay; "disagreement"; "error"
+    kind: str  # one of TROUBLES; "suspect" is a float counterexample that did not replay
     message: str
 
 
@@ -42,6 +44,9 @@ class Verdict:
             raise TypeError("a Verdict is made by judge(claim, replayed certificates, ...), not by hand")
         object.__setattr__(self, "mint", None)
 
+    def __init_subclass__(cls) -> None:
+        raise TypeError("a Verdict has no subclasses")
+
     def __bool__(self) -> bool:
         raise TypeError("a verdict has no truth value; compare its headline, outcome, grade or scope")
 
@@ -51,14 +56,12 @@ class Verdict:
         return f"PROVED ON {self.scope}" if self.headline == "PROVED ON" else self.headline
 
 
-def headline(outcome: str, grade: str, scope: str, uses_proved: bool) -> str:
-    """The headline of design.md's table; the parts come from replayed certificates only."""
+def headline(outcome: str, grade: str, scope: str, uses: str = "PROVED") -> str:
+    """The headline of design.md's table; `uses` is the weakest headline among the claims that this one uses."""
     if outcome == "holds":
-        if GRADES.index(grade) < GRADES.index("enclosed"):
-            return "SUPPORTED"
-        if scope == "as stated":
-            return "PROVED" if uses_proved else "SUPPORTED"
-        return "PROVED ON"
+        own = "PROVED" if scope == "as stated" else "PROVED ON"
+        strong = GRADES.index(grade) >= GRADES.index("enclosed") and _REACH[uses] >= _REACH[own]
+        return own if strong else "SUPPORTED"
     return {"refuted": "REFUTED", "suspect": "SUSPECT", "open": "OPEN", "vacuous": "VACUOUS", "error": "ERROR"}[outcome]
 
 
@@ -77,9 +80,16 @@ def judge(claim: Claim, replayed: Sequence[Replayed], troubles: Sequence[Trouble
     disagreement between two routes, is an error.
     """
     fingerprint = digest(claim.document())
+    if not all(type(record) is Replayed for record in replayed):
+        raise TypeError("evidence is a list of Replayed records, which replaying certificates makes")
     if any(record.claim_digest != fingerprint for record in replayed):
         raise ValueError(f"expected certificates of claim {claim.id} as it is now, got some with another digest; "
                          "gather the evidence again")
+    known = dict(uses or {})
+    if not all(type(verdict) is Verdict and verdict.claim == name for name, verdict in known.items()):
+        raise TypeError("what a claim uses is given as the verdicts of those claims")
+    if not {item.kind for item in troubles} <= set(TROUBLES):
+        raise ValueError(f"expected troubles of the kinds {', '.join(TROUBLES)}, got another; correct the engine")
     if any(item.kind == "disagreement" for item in troubles):
         return _verdict(claim, "error", "none", "", [item.message for item in troubles])
     links: list[tuple[tuple[bool, bool, int], str, str, str]] = []
@@ -116,18 +126,27 @@ def judge(claim: Claim, replayed: Sequence[Replayed], troubles: Sequence[Trouble
         return _verdict(claim, "suspect", "none", "", suspects)
     if "open" in outcomes or not links:
         return _verdict(claim, "open", "none", "", reasons or ["the claim has no parts"])
-    _, grade, scope, _ = min(links, key=lambda link: link[0])
-    grade = min((link[1] for link in links if link[0][:2] == min(links, key=lambda l: l[0])[0][:2]), key=GRADES.index)
-    known = uses or {}
-    missing = [name for name in claim.uses if name not in known or known[name].headline != "PROVED"]
+    tier = min(link[0][:2] for link in links)
+    weakest = [link for link in links if link[0][:2] == tier]
+    grade = min((link[1] for link in weakest), key=GRADES.index)
+    scope = min((link[2] for link in weakest), key=_extent)
+    said = [link[3] for link in links]
+    missing = [name for name in claim.uses if name not in known or known[name].headline not in _REACH]
     if missing:
-        reasons.append(f"uses {', '.join(missing)}, not PROVED")
-    return _verdict(claim, "holds", grade, scope, [link[3] for link in links] + reasons, not missing)
+        return _verdict(claim, "open", "none", "", [*said, f"uses {', '.join(missing)}, for which nothing is established"])
+    said += [f"uses {name} ({known[name].label})" for name in claim.uses if known[name].headline != "PROVED"]
+    least = min((known[name].headline for name in claim.uses), key=_REACH.__getitem__, default="PROVED")
+    return _verdict(claim, "holds", grade, scope, said, least)
 
 
-def _verdict(claim: Claim, outcome: str, grade: str, scope: str, reasons: Sequence[str],
-             uses_proved: bool = True) -> Verdict:
-    return Verdict(claim.id, outcome, grade, scope, headline(outcome, grade, scope, uses_proved), tuple(reasons), _MINT)
+def _extent(scope: str) -> tuple[bool, int]:
+    """Order of scopes: fewer instances first, a whole statement last."""
+    kind, _, count = scope.partition(": ")
+    return kind != "instances", int(count) if count.isdigit() else 0
+
+
+def _verdict(claim: Claim, outcome: str, grade: str, scope: str, reasons: Sequence[str], uses: str = "PROVED") -> Verdict:
+    return Verdict(claim.id, outcome, grade, scope, headline(outcome, grade, scope, uses), tuple(reasons), _MINT)
 
 
 def reaches(verdict: Verdict, required: str) -> bool:

@@ -39,6 +39,6 @@ def formal(claim: Claim, context: Context) -> Gathered:
         for file, sha in theorem["sources"].items():
             shutil.copyfile(HERE / file, context.directory / f"{sha}.v")
         found.certificates.append(certificate(claim, name, "evidence", "formal", "rocq", {
-            "theorem": report.theorem, "statement": report.statement, "assumptions": report.assumptions,
+            "theorem": report.theorem, "assumptions": report.assumptions,
             "sources": theorem["sources"], "toolchain": dict(result.versions)}))
     return found

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from proofs_check.claim import Instance, Part, encode_instance
+from proofs_check.claim import Instance, Part, encode_instance, plain_type
 from proofs_check.kernel.replay import examine
 from proofs_check.verdict import Trouble
 
@@ -43,6 +43,7 @@ def to_float(part: Part, instance: Instance) -> dict[str, object]:
 
 
 def _floats(value: object, kind: str) -> object:
+    kind = plain_type(kind)
     if kind == "scalar":
         return float(value)
     if kind in ("vector", "matrix"):

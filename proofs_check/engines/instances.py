@@ -5,11 +5,10 @@ from __future__ import annotations
 from itertools import islice
 
 from proofs_check.certificates import certificate, instances_body
-from proofs_check.claim import Claim, Part
+from proofs_check.claim import Claim, Part, encode_instance
 from proofs_check.engines.agreement import compare_routes
 from proofs_check.engines.gathering import Context, Gathered, examine_instance
-from proofs_check.kernel import digest
-from proofs_check.claim import encode_instance
+from proofs_check.kernel.replay import instance_key, read_instance
 
 LIMIT = {"quick": 60, "full": 400}
 
@@ -27,7 +26,7 @@ def instances(claim: Claim, context: Context) -> Gathered:
 def _part(claim: Claim, part: Part, statement: dict, context: Context, found: Gathered) -> None:
     good, seen, slacks = [], set(), []
     for instance in islice(part.instances(context.seed), LIMIT[context.profile]):
-        key = digest(encode_instance(part, instance)["values"])
+        key = instance_key(read_instance(statement, encode_instance(part, instance), context.directory)[0])
         if key in seen:
             continue
         seen.add(key)

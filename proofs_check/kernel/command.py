@@ -54,6 +54,8 @@ def check(path: Path) -> tuple[list[dict], bool]:
     for directory, names in targets:
         claim = read_json(directory / "claim.json")
         name = field(claim, "id", str, "claim.json")
+        if name in uses:
+            raise Malformed(f"two folders below {path} hold the claim {name!r}; check them one by one")
         uses[name] = field(claim, "uses", list, "claim.json")
         accepted, rejected = replay_files(directory, names)
         if not accepted and not rejected:
@@ -67,6 +69,11 @@ def check(path: Path) -> tuple[list[dict], bool]:
     if circle := uses_in_a_circle(uses):
         raise Malformed(f"the claims use each other in a circle: {' -> '.join(circle)}")
     return rows, malformed
+
+
+def printable(line: str) -> str:
+    """One line stays one line: a name from a certificate cannot print a second one."""
+    return "".join(letter if letter.isprintable() else "?" for letter in line)
 
 
 def main(arguments: list[str]) -> int:
@@ -89,8 +96,9 @@ def main(arguments: list[str]) -> int:
         for row in rows:
             if row["accepted"]:
                 what = f"{row['role']} {row['subject']}".strip()
-                print(f"accepted  {row['claim']:4} {row['target']}: {what}: {row['outcome']}, {row['grade']}, {row['scope']}")
+                print(printable(f"accepted  {row['claim']:4} {row['target']}: {what}: {row['outcome']}, {row['grade']}, "
+                                f"{row['scope']}"))
         print(f"{len(rows) - len(refused)} certificates accepted, {len(refused)} rejected")
     for row in refused:
-        print(f"sinkproof check: {row['claim']}/{row['certificate']}: {row['reason']}", file=sys.stderr)
+        print(printable(f"sinkproof check: {row['claim']}/{row['certificate']}: {row['reason']}"), file=sys.stderr)
     return 2 if malformed else 1 if refused else 0

@@ -87,8 +87,8 @@ def read_json(path: Path) -> dict:
     well_formed(isinstance(value, dict), f"{path.name}: expected a JSON object at the top")
     try:
         canonical(value)
-    except RecursionError:
-        raise Malformed(f"{path.name}: nested too deeply") from None
+    except (RecursionError, ValueError):
+        raise Malformed(f"{path.name}: nested too deeply, or text that is not Unicode") from None
     return value
 
 
@@ -119,8 +119,9 @@ def read_number(value: object, where: str) -> fmpq:
         return number
     well_formed(isinstance(value, str), f"{where}: expected a number as text")
     if _FLOAT.match(value):
-        top, bottom = float.fromhex(value).as_integer_ratio()
-        return fmpq(top, bottom)
+        number = float.fromhex(value)
+        well_formed(number.hex() == value, f"{where}: {value[:40]!r} is not how a float64 is written")
+        return fmpq(*number.as_integer_ratio())
     well_formed(_INTEGER.match(value) is not None, f"{where}: {value[:40]!r} is not a number in the certificate format")
     return fmpq(fmpz(value))
 
@@ -209,13 +210,17 @@ def read_value(value: object, kind: str, directory: Path, where: str) -> object:
 
     if kind == "integer":
         return read_integer(value, where)
-    if kind == "set":
-        well_formed(isinstance(value, list), f"{where}: an index set is a list")
-        return [read_integer(item, where) for item in value]
+    if kind in ("set", "integers"):
+        well_formed(isinstance(value, list), f"{where}: integers are given as a list")
+        integers = [read_integer(item, where) for item in value]
+        well_formed(kind == "integers" or len(set(integers)) == len(integers), f"{where}: a set has no repeated elements")
+        return integers
     if kind == "pairs":
         well_formed(isinstance(value, list) and all(isinstance(item, list) and len(item) == 2 for item in value),
              f"{where}: a set of pairs is a list of two-element lists")
-        return [[read_integer(end, where) for end in item] for item in value]
+        pairs = [[read_integer(end, where) for end in item] for item in value]
+        well_formed(len(set(map(tuple, pairs))) == len(pairs), f"{where}: a set of pairs has no repeated elements")
+        return pairs
     if kind == "scalar":
         return read_number(value, where)
     if kind == "vector":

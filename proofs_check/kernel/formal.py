@@ -17,27 +17,48 @@ CLOSED = "Closed under the global context"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_']*\Z")
 _FILE = re.compile(r"[A-Za-z0-9_]+\.v\Z")
 _SHA = re.compile(r"[0-9a-f]{64}\Z")
-_ESCAPES = re.compile(r"\b(Admitted|admit|Axioms?|Conjectures?|Parameters?|bypass_check|Guard\s+Checking|"
-                      r"Positivity\s+Checking|Universe\s+Checking|give_up)\b")
+_ESCAPES = re.compile(
+    r"(?<![\w'])(Admitted|[Aa]dmit|Abort|Fail|Axioms?|Conjectures?|Parameters?|Declare|Load|LoadPath|Redirect|Primitive|"
+    r"Symbols?|bypass_check|give_up|Rewrite\s+Rules?|(?:Guard|Positivity|Universes?)\s+Checking|Definitional\s+UIP|"
+    r"Type\s+In\s+Type|Module)(?![\w'])")
+_LOCAL = re.compile(r"(?<![\w'])(Section|End|Variables?|Hypothes[ei]s|Context)(?![\w'])")
 
 
 def without_comments_and_strings(source: str) -> str:
-    """Rocq comments nest; strings may contain comment marks."""
+    """The code alone; comments nest, strings may contain comment marks, and each leaves a space behind."""
     result, depth, position = [], 0, 0
     while position < len(source):
         pair = source[position:position + 2]
         if source[position] == '"':
             end = source.find('"', position + 1)
-            position = len(source) if end < 0 else end + 1
+            need(end >= 0, "a string in a formal source does not end")
+            position = end + 1
+            result.append(" ")
         elif pair == "(*":
             depth, position = depth + 1, position + 2
         elif pair == "*)" and depth:
             depth, position = depth - 1, position + 2
+            result.append(" ")
         else:
             if not depth:
                 result.append(source[position])
             position += 1
+    need(depth == 0, "a comment in a formal source does not end")
     return "".join(result)
+
+
+def needs_a_section(code: str) -> str:
+    """The first assumption made outside every section, where it would be an axiom; '' if there is none."""
+    depth = 0
+    for found in _LOCAL.finditer(code):
+        word = found.group(1)
+        if word == "Section":
+            depth += 1
+        elif word == "End":
+            depth -= 1
+        elif depth <= 0:
+            return word
+    return ""
 
 
 def check_formal(pinned: dict, body: dict, directory: Path) -> None:
@@ -48,7 +69,6 @@ def check_formal(pinned: dict, body: dict, directory: Path) -> None:
     need(field(body, "theorem", str, "formal") == theorem, "the build is about another theorem")
     need(field(body, "sources", dict, "formal") == expected, "the build used other sources than the claim pins")
     need(field(body, "assumptions", str, "formal") == CLOSED, "the theorem rests on assumptions")
-    need(field(body, "statement", str, "formal").strip() != "", "the build recorded no statement")
     toolchain = field(body, "toolchain", dict, "formal")
     need(len(toolchain) > 0 and all(isinstance(value, str) and value for value in toolchain.values()),
          "the build names no toolchain")
@@ -64,6 +84,10 @@ def check_formal(pinned: dict, body: dict, directory: Path) -> None:
         code = without_comments_and_strings(raw.decode("utf-8", "replace"))
         found = _ESCAPES.search(code)
         need(found is None, f"the source {name} contains '{found.group(0) if found else ''}'")
+        word = needs_a_section(code)
+        need(word == "", f"the source {name} has '{word}' outside a section")
         if name == file:
-            declared = re.search(rf"\b(?:Theorem|Lemma|Corollary|Proposition)\s+{re.escape(theorem)}(?![A-Za-z0-9_'])", code)
-            need(declared is not None, f"{name} declares no theorem '{theorem}'")
+            declared = re.findall(rf"(?<![\w'])(\w+)\s+{re.escape(theorem)}(?![\w'])\s*[^.]*?:", code)
+            theorems = [kind for kind in declared if kind in ("Theorem", "Lemma", "Corollary", "Proposition")]
+            others = [kind for kind in declared if kind in ("Definition", "Fixpoint", "Let", "Example", "Fact", "Remark", "Instance")]
+            need(len(theorems) == 1 and not others, f"{name} does not declare the theorem '{theorem}' exactly once")

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import operator
 from importlib import import_module
+from keyword import iskeyword
 
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, nmod_mat
 
@@ -92,15 +93,17 @@ def multiply(left: list, right: list) -> list:
     return (flint_matrix(left, enclosed) * flint_matrix(right, enclosed)).tolist()
 
 
-def square_root(value: object) -> fmpq | arb:
+def square_root(evaluator: Evaluator, value: object) -> fmpq | arb:
     need(is_number(value), "sqrt takes a number")
-    if not isinstance(value, arb):
-        value = fmpq(value)
-        need(bool(value >= 0), "sqrt of a negative number")
-        (top, rest), (bottom, left) = value.p.sqrtrem(), value.q.sqrtrem()
-        if rest == 0 and left == 0:
-            return fmpq(top, bottom)
-    return arb(value).sqrt()
+    if isinstance(value, arb):
+        need(bool(value >= 0), "sqrt of a ball that may be negative")
+        return value.sqrt()
+    value = fmpq(value)
+    need(bool(value >= 0), "sqrt of a negative number")
+    (top, rest), (bottom, left) = value.p.sqrtrem(), value.q.sqrtrem()
+    if rest == 0 and left == 0:
+        return fmpq(top, bottom)
+    return evaluator.ball(value).sqrt()
 
 
 class Evaluator:
@@ -118,8 +121,7 @@ class Evaluator:
             need(item[0] not in self.values and item[0] not in self.pending, f"'{item[0]}' is defined twice")
             self.pending[item[0]] = item[1]
         for name in (*self.values, *self.pending):
-            need(isinstance(name, str) and name.isidentifier() and name not in FUNCTIONS and name != "pi",
-                 f"{name!r} cannot be used as a name")
+            need(usable_name(name), f"{name!r} cannot be used as a name")
 
     def truth(self, text: str) -> bool:
         value = self.evaluate(parse(text))
@@ -167,10 +169,8 @@ class Evaluator:
             need(isinstance(value, bool), "'not' takes a statement")
             return not value
         need(isinstance(node.op, ast.USub), "the only sign is '-'")
-        return self.entrywise(operator.sub, 0, value) if not isinstance(value, list) else self.negated(value)
+        return self.entrywise(operator.sub, 0, value)
 
-    def negated(self, value: object) -> object:
-        return [self.negated(item) for item in value] if isinstance(value, list) else -value
 
     def _boolop(self, node: ast.BoolOp) -> bool:
         stop = isinstance(node.op, ast.Or)
@@ -254,6 +254,7 @@ class Evaluator:
             need(abs(exponent) <= MAX_POWER, f"powers up to {MAX_POWER} only")
             if exponent < 0:
                 return self.entrywise(operator.truediv, 1, self.power(base, -exponent))
+            need(not isinstance(base, arb) or base.is_finite(), "a power of a value that is not finite")
             return (base if isinstance(base, arb) else fmpq(base)) ** exponent
         need(compare(base, ">", 0), "a fractional power needs a positive base")
         return self.ball(base) ** self.ball(exponent)
@@ -281,7 +282,8 @@ class Evaluator:
         targets = clause.target.elts if isinstance(clause.target, ast.Tuple) else [clause.target]
         need(all(isinstance(target, ast.Name) for target in targets), "'for' binds plain names")
         names = [target.id for target in targets]
-        need(not any(name in taken for name in names for taken in (self.bound, self.pending, self.values, FUNCTIONS)),
+        need(all(usable_name(name) for name in names) and len(set(names)) == len(names)
+             and not any(name in taken for name in names for taken in (self.bound, self.pending, self.values)),
              f"{names} would hide another name")
         for value in values:
             items = value if isinstance(clause.target, ast.Tuple) else [value]
@@ -299,8 +301,8 @@ class Evaluator:
     def _listcomp(self, node: ast.ListComp) -> list:
         return list(self.generate(node.elt, node.generators))
 
-    def _generatorexp(self, node: ast.GeneratorExp) -> object:
-        return self.generate(node.elt, node.generators)
+    def _generatorexp(self, node: ast.GeneratorExp) -> list:
+        return list(self.generate(node.elt, node.generators))
 
     def _call(self, node: ast.Call) -> object:
         need(isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS and not node.keywords,
@@ -312,12 +314,25 @@ class Evaluator:
             second = True if name == "implies" and first is False else self.evaluate(node.args[1])
             need(isinstance(first, bool) and isinstance(second, bool), f"{name} takes two statements")
             return second if name == "implies" else first is second
-        arguments = [item.value if isinstance(item, ast.Constant) and isinstance(item.value, str)
-                     else self.evaluate(item) for item in node.args]
+        if name in _REDUCTIONS and len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp):
+            arguments = [self.generate(node.args[0].elt, node.args[0].generators)]  # lazy, so that all and any stop early
+        else:
+            arguments = [item.value if isinstance(item, ast.Constant) and isinstance(item.value, str) and name in _KEYED
+                         else self.evaluate(item) for item in node.args]
         try:
             return FUNCTIONS[name](self, *arguments)
         except (TypeError, ValueError, ZeroDivisionError, AttributeError, IndexError):
             raise Rejected(f"{name}: arguments of the wrong number, type or value") from None
+
+
+_REDUCTIONS = ("all", "any", "sum", "min", "max")
+_KEYED = ("separable", "hull_distance_at_least", "hull_distance_at_most", "norm_at_most")
+
+
+def usable_name(name: object) -> bool:
+    """ASCII identifiers that are no keyword and hide nothing of the language."""
+    return isinstance(name, str) and name.isascii() and name.isidentifier() and not iskeyword(name) \
+        and name not in FUNCTIONS and name != "pi"
 
 
 class Shifted:
@@ -337,6 +352,7 @@ def _statements(values) -> list[bool]:
 def _total(evaluator: Evaluator, values) -> object:
     total = 0
     for value in values:
+        need(is_number(value) or isinstance(value, list), "'sum' takes numbers, vectors and matrices")
         total = value if type(total) is int and total == 0 else evaluator.entrywise(operator.add, total, value)
     return total
 
@@ -386,6 +402,12 @@ def _psd(evaluator: Evaluator, matrix: list) -> bool:
     return True
 
 
+def _trace(evaluator: Evaluator, matrix: list) -> object:
+    rows, columns = shape(matrix)
+    need(rows == columns, "trace takes a square matrix")
+    return _total(evaluator, (row[i] for i, row in enumerate(matrix)))
+
+
 def _sign(evaluator: Evaluator, value: object) -> int:
     return int(compare(value, ">", 0)) - int(compare(value, "<", 0))
 
@@ -428,20 +450,20 @@ FUNCTIONS = {
     "sum": lambda e, values: _total(e, values),
     "min": lambda e, *values: _extreme(values[0] if len(values) == 1 else values, "min"),
     "max": lambda e, *values: _extreme(values[0] if len(values) == 1 else values, "max"),
-    "abs": lambda e, value: abs(value),
+    "abs": lambda e, value: abs(value) if is_number(value) else need(False, "abs takes a number"),
     "len": lambda e, values: len(values),
     "range": _range,
     "exp": lambda e, value: e.ball(value).exp(),
     "log": lambda e, value: e.ball(value).log() if compare(value, ">", 0) else need(False, "log of a value <= 0"),
     "cos": lambda e, value: e.ball(value).cos(),
     "sin": lambda e, value: e.ball(value).sin(),
-    "sqrt": lambda e, value: square_root(value) if not isinstance(value, arb) else e.ball(value).sqrt(),
+    "sqrt": square_root,
     "dot": _dot,
     "outer": lambda e, left, right: [[e.entrywise(operator.mul, a, b) for b in right] for a in left],
     "flat": lambda e, matrix: [entry for row in matrix for entry in row],
-    "transpose": lambda e, matrix: [list(column) for column in zip(*matrix)],
-    "trace": lambda e, matrix: _total(e, (row[i] for i, row in enumerate(matrix))),
-    "eye": lambda e, size: [[int(i == j) for j in range(int(size))] for i in range(int(size))],
+    "transpose": lambda e, matrix: [list(column) for column in zip(*matrix, strict=True)],
+    "trace": _trace,
+    "eye": lambda e, size: [[int(i == j) for j in _range(e, size)] for i in _range(e, size)],
     "softmax": _softmax,
     "rank": _rank,
     "psd": _psd,
@@ -457,22 +479,39 @@ FUNCTIONS = {
 }
 
 
-def decide(values: dict, definitions: list, hypotheses: list[str], conclusions: list[str],
-           witnesses: dict) -> tuple[bool, bool, bool]:
+def decide(values: dict, definitions: list, hypotheses: list[str], conclusions: list[str], witnesses: dict,
+           dropped: str | None = None) -> tuple[bool, bool, bool]:
     """(all hypotheses true, all conclusions true, balls took part), raising the precision while undecided.
 
     Definitions may be undefined (a division by zero, say) where the hypotheses fail, so they are made when first used.
+    A `dropped` hypothesis must not be true, or the instance refutes the statement as it stands; it may be undefined.
     """
-    for precision in PRECISIONS:
-        ctx.prec = precision
-        evaluator = Evaluator(values, witnesses, definitions)
-        try:
-            meets = all(evaluator.truth(statement) for statement in hypotheses)
-            concludes = meets and all(evaluator.truth(statement) for statement in conclusions)
-            return meets, concludes, evaluator.enclosed
-        except Undecided:
-            if precision == PRECISIONS[-1]:
-                raise
-        except RecursionError:
-            raise Rejected("a formula is nested too deeply") from None
+    before = ctx.prec
+    try:
+        for precision in PRECISIONS:
+            ctx.prec = precision
+            evaluator = Evaluator(values, witnesses, definitions)
+            try:
+                meets = all(evaluator.truth(statement) for statement in hypotheses)
+                concludes = meets and all(evaluator.truth(statement) for statement in conclusions)
+                need(dropped is None or not _holds(values, witnesses, definitions, dropped),
+                     "the instance meets the hypothesis it is said to drop")
+                return meets, concludes, evaluator.enclosed
+            except Undecided:
+                if precision == PRECISIONS[-1]:
+                    raise
+            except RecursionError:
+                raise Rejected("a formula is nested too deeply") from None
+    finally:
+        ctx.prec = before
     raise AssertionError("unreachable")
+
+
+def _holds(values: dict, witnesses: dict, definitions: list, statement: str) -> bool:
+    """Is the statement shown true?  Undefined or without a witness is not shown; undecided stays undecided."""
+    try:
+        return Evaluator(values, witnesses, definitions).truth(statement)
+    except Undecided:
+        raise
+    except Rejected:
+        return False

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from flint import arb, fmpq
 
-from proofs_check.kernel.encoding import (Malformed, Rejected, digest, field, need, read_integer, read_json, read_number,
+from proofs_check.kernel.encoding import (Cloud, Malformed, Rejected, digest, field, need, read_integer, read_json, read_number,
                                           read_value, well_formed)
 from proofs_check.kernel.formal import check_formal
 from proofs_check.kernel.formula import compare, decide
@@ -56,6 +56,9 @@ class Replayed:
             raise TypeError("a Replayed record is made by replaying a certificate, not by hand")
         object.__setattr__(self, "mint", None)
 
+    def __init_subclass__(cls) -> None:
+        raise TypeError("a Replayed record has no subclasses")
+
     def __bool__(self) -> bool:
         raise TypeError("a replayed certificate has no truth value; read its outcome, grade and scope")
 
@@ -67,7 +70,7 @@ def replay(claim: dict, certificate: dict, directory: Path) -> Replayed:
     """
     try:
         return _replay(claim, certificate, directory)
-    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+    except (ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError) as error:
         raise Malformed(f"a field is not of the expected form ({type(error).__name__}: {str(error)[:80]})") from None
 
 
@@ -89,6 +92,8 @@ def _replay(claim: dict, certificate: dict, directory: Path) -> Replayed:
     need(target in parts or (target in variants and role == "refuted"), f"the claim has no part '{target}'")
     need(subject == "" or role == "dropped", "only a certificate for a dropped hypothesis has a subject")
     part = parts.get(target) or variants[target]
+    quantifier = field(part, "quantifier", str, "part")
+    need(quantifier in _ADMITS, f"a part's quantifier is one of {', '.join(_ADMITS)}")
 
     if kind in _INSTANCE_ROLES:
         need(role in _INSTANCE_ROLES[kind], f"a certificate of kind '{kind}' cannot have the role '{role}'")
@@ -96,6 +101,7 @@ def _replay(claim: dict, certificate: dict, directory: Path) -> Replayed:
     else:
         need(role == "evidence", f"a certificate of kind '{kind}' is evidence and nothing else")
         need(kind in _EVIDENCE, f"unknown certificate kind '{kind}'")
+        need(kind in _ADMITS[quantifier], f"a part about '{quantifier}' is not settled by a certificate of kind '{kind}'")
         outcome, grade, scope = _EVIDENCE[kind](part, body, directory)
     return Replayed(claim["id"], claim_digest, digest(certificate), target, role, subject, kind,
                     field(certificate, "engine", str, "certificate"), outcome, grade, scope, _MINT)
@@ -106,6 +112,7 @@ def read_instance(part: dict, table: dict, directory: Path) -> tuple[dict, dict]
     values = field(table, "values", dict, "instance")
     witnesses = field(table, "witnesses", dict, "instance")
     types = {field(item, "name", str, "variable"): field(item, "type", str, "variable") for item in part["variables"]}
+    shapes = {item["name"]: field(item, "shape", list, "variable") for item in part["variables"] if "shape" in item}
     constants = field(part, "constants", dict, "part")
     parameters = [field(item, "name", str, "parameter") for item in part["parameters"]]
     types.update({name: "scalar" for name in parameters})
@@ -113,6 +120,9 @@ def read_instance(part: dict, table: dict, directory: Path) -> tuple[dict, dict]
     need(set(values) | set(constants) == set(types) and not set(values) & set(constants),
          f"an instance must give exactly the variables {sorted(set(types) - set(constants))}")
     result = {name: read_value({**values, **constants}[name], kind, directory, name) for name, kind in types.items()}
+    sizes: dict[str, int] = {}
+    for name, letters in shapes.items():
+        _bind_sizes(name, result[name], letters, sizes)
     domain = Domain(part["parameters"]) if parameters else None
     for item in part["parameters"]:
         name = item["name"]
@@ -121,6 +131,25 @@ def read_instance(part: dict, table: dict, directory: Path) -> tuple[dict, dict]
         need(high is None or compare(result[name], "<" if open_max else "<=", high), f"{name} is above its range")
         need(item.get("integer") != "true" or bool(result[name].q == 1), f"{name} must be an integer")
     return result, witnesses
+
+
+def instance_key(values: dict) -> str:
+    """Equal for two instances exactly when all their values are."""
+    return repr(sorted((name, value.sha if isinstance(value, Cloud) else _plain(value)) for name, value in values.items()))
+
+
+def _plain(value: object) -> object:
+    return [_plain(item) for item in value] if isinstance(value, list) else fmpq(value)
+
+
+def _bind_sizes(name: str, value: object, letters: list, sizes: dict[str, int]) -> None:
+    """Each letter of a variable's shape is one number throughout the instance; rows of an empty matrix fit any."""
+    for letter in letters:
+        need(isinstance(value, list), f"{name} has no axis '{letter}'")
+        need(sizes.setdefault(letter, len(value)) == len(value), f"{name} does not have {sizes[letter]} entries along '{letter}'")
+        if not value:
+            return
+        value = value[0]
 
 
 def examine(part: dict, table: dict, directory: Path, subject: str = "",
@@ -137,12 +166,13 @@ def examine(part: dict, table: dict, directory: Path, subject: str = "",
         conclusions = [*conclusions, part["attainment"]]
     kept = [formula for name, formula in hypotheses.items() if name != subject]
     values, witnesses = read_instance(part, table, directory)
-    return decide(values, field(part, "definitions", list, "part"), kept, conclusions, witnesses)
+    return decide(values, field(part, "definitions", list, "part"), kept, conclusions, witnesses,
+                  hypotheses[subject] if subject else None)
 
 
 def _instances(part: dict, role: str, subject: str, body: dict, directory: Path) -> tuple[str, str, str]:
     quantifier = field(part, "quantifier", str, "part")
-    need(quantifier in ("forall", "exists"), "a part's quantifier is 'forall' or 'exists'")
+    need(quantifier != "probability" or role == "satisfiable", "a part about a probability is not settled by instances")
     need(role in ("evidence", "satisfiable") or quantifier == "forall", "only a 'forall' part can be refuted or attained")
     need(role != "dropped" or subject != "", "the dropped hypothesis is not named")
     listed = field(body, "instances", list, "certificate")
@@ -150,13 +180,15 @@ def _instances(part: dict, role: str, subject: str, body: dict, directory: Path)
     need(len(listed) == 1 or role == "evidence", f"the role '{role}' takes one instance")
     refutes, enclosed, seen = role in ("dropped", "refuted"), False, set()
     for table in listed:
-        seen.add(digest(field(table, "values", dict, "instance")))
+        if len(listed) > 1:  # compared as values, since one number can be written in several ways
+            values, _ = read_instance(part, table, directory)
+            seen.add(instance_key(values))
         meets, concludes, balls = examine(part, table, directory, subject, role == "attained")
         enclosed = enclosed or balls
         need(meets, "an instance violates a hypothesis")
         need(concludes is not refutes,
              "the conclusions hold on the instance" if refutes else "a conclusion fails on an instance")
-    need(len(seen) == len(listed), "the same instance is listed twice")
+    need(len(seen) == len(listed) or len(listed) == 1, "the same instance is listed twice")
     grade = "enclosed" if enclosed else "exact"
     if refutes:
         return "refuted", grade, "as stated"
@@ -209,6 +241,10 @@ def _float(part: dict, body: dict, directory: Path) -> tuple[str, str, str]:
 
 _EVIDENCE = {"derivation": _derivation, "cover": _cover, "formal": _formal, "sampling": _sampling,
              "search": _search, "float": _float}
+
+
+# What can settle a part, besides instances: `exists` needs its instance, a probability needs trials.
+_ADMITS = {"forall": tuple(_EVIDENCE), "exists": ("formal",), "probability": ("sampling", "search", "float", "formal")}
 
 
 def replay_files(directory: Path, names: list[str] | None = None) -> tuple[

@@ -13,7 +13,7 @@ from itertools import product
 from flint import arb, ctx, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
 from proofs_check.kernel.encoding import Rejected, field, need, read_number
-from proofs_check.kernel.formula import MAX_POWER, Evaluator, Undecided, parse
+from proofs_check.kernel.formula import MAX_POWER, Evaluator, Undecided, parse, usable_name
 
 MAX_TERMS = 200_000
 COVER_PRECISION = 64
@@ -50,7 +50,7 @@ class Domain:
         self.names, self.bounds = [], {}
         for table in parameters:
             name = field(table, "name", str, "parameter")
-            need(name.isidentifier() and name not in self.bounds, f"parameter '{name}' is repeated or not a name")
+            need(usable_name(name) and name not in self.bounds, f"parameter '{name}' is repeated or not a name")
             low, high = (read_number(table[end], name) if end in table else None for end in ("minimum", "maximum"))
             need(low is None or high is None or bool(low < high), f"parameter '{name}' has an empty range")
             flags = [table.get(flag, "false") for flag in ("open_min", "open_max")]
@@ -151,7 +151,7 @@ class Prover:
             pending = later
 
     def _define(self, name: str, text: str) -> None:
-        need(name.isidentifier() and name not in self.domain.bounds and name not in self.definitions,
+        need(usable_name(name) and name not in self.domain.bounds and name not in self.definitions,
              f"'{name}' is defined twice")
         self.definitions[name] = self.expression(parse(text))
 

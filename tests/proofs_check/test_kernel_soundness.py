@@ -424,13 +424,12 @@ def test_a_replayed_record_is_not_changed_into_a_stronger_one(tmp_path: Path) ->
     ("Local Axiom a : True. Theorem t : True.", {}), ("Theorem t : True.", {"assumptions": "Axioms:"}),
     ("Theorem t : True.", {"theorem": "u"}), ("Theorem t : True.", {"sources": {}}),
     ("Theorem t : True.", {"toolchain": {}}),
-    ("Theorem t : True.", {"statement": " "}),
 ])
 def test_a_formal_record_is_about_the_pinned_theorem_without_escapes(tmp_path: Path, source: str, change: dict) -> None:
     sha = hashlib.sha256(source.encode()).hexdigest()
     (tmp_path / f"{sha}.v").write_text(source)
     pinned = {"theorem": "t", "file": "A.v", "sources": {"A.v": sha}}
-    body = {"theorem": "t", "sources": {"A.v": sha}, "statement": "True", "toolchain": {"rocq": "9"},
+    body = {"theorem": "t", "sources": {"A.v": sha}, "toolchain": {"rocq": "9"},
             "assumptions": "Closed under the global context"}
     with pytest.raises(Rejected):
         attempt({**SCALAR, "formal": pinned}, "formal", "evidence", {**body, **change}, tmp_path)

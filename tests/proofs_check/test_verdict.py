@@ -90,7 +90,7 @@ def test_the_weakest_link_over_uses_decides(tmp_path) -> None:
                        ("satisfiable", "instances", instances_body(part, [Instance({"x": 1})])))
     weak = judge(CLAIM, replayed(tmp_path, CLAIM, ("evidence", "instances", GOOD), ("satisfiable", "instances", ONE)))
     assert judge(user, records, uses={"X1": weak}).headline == "SUPPORTED"
-    assert judge(user, records).headline == "SUPPORTED"
+    assert judge(user, records).headline == "OPEN"
     assert judge(replace(user, uses=()), replayed(tmp_path, replace(user, uses=()), (
         "evidence", "derivation", {"lemmas": [{"formula": "x >= 1", "by": "orthant"}]}),
         ("satisfiable", "instances", instances_body(part, [Instance({"x": 1})])))).headline == "PROVED"
@@ -129,12 +129,61 @@ def test_neither_has_a_truth_value(tmp_path) -> None:
             bool(value)
 
 
-@pytest.mark.parametrize(("outcome", "grade", "scope", "proved", "expected"), [
-    ("holds", "kernel", "as stated", True, "PROVED"), ("holds", "enclosed", "as stated", True, "PROVED"),
-    ("holds", "symbolic", "as stated", True, "SUPPORTED"), ("holds", "exact", "instances: 3", True, "PROVED ON"),
-    ("holds", "exact", "as stated", False, "SUPPORTED"), ("holds", "sampled", "instances: 9", True, "SUPPORTED"),
-    ("refuted", "exact", "as stated", True, "REFUTED"), ("suspect", "none", "", True, "SUSPECT"),
-    ("open", "none", "", True, "OPEN"), ("vacuous", "none", "", True, "VACUOUS"), ("error", "none", "", True, "ERROR"),
+@pytest.mark.parametrize(("outcome", "grade", "scope", "uses", "expected"), [
+    ("holds", "kernel", "as stated", "PROVED", "PROVED"), ("holds", "enclosed", "as stated", "PROVED", "PROVED"),
+    ("holds", "symbolic", "as stated", "PROVED", "SUPPORTED"), ("holds", "exact", "instances: 3", "PROVED", "PROVED ON"),
+    ("holds", "exact", "as stated", "PROVED ON", "SUPPORTED"), ("holds", "exact", "instances: 3", "PROVED ON", "PROVED ON"),
+    ("holds", "exact", "instances: 3", "SUPPORTED", "SUPPORTED"), ("holds", "sampled", "instances: 9", "PROVED", "SUPPORTED"),
+    ("refuted", "exact", "as stated", "PROVED", "REFUTED"), ("suspect", "none", "", "PROVED", "SUSPECT"),
+    ("open", "none", "", "PROVED", "OPEN"), ("vacuous", "none", "", "PROVED", "VACUOUS"), ("error", "none", "", "PROVED", "ERROR"),
 ])
-def test_the_headline_follows_the_table(outcome, grade, scope, proved, expected) -> None:
-    assert headline(outcome, grade, scope, proved) == expected
+def test_the_headline_follows_the_table(outcome, grade, scope, uses, expected) -> None:
+    assert headline(outcome, grade, scope, uses) == expected
+
+
+def test_the_scope_of_a_claim_is_its_smallest_part(tmp_path) -> None:
+    claim = replace(CLAIM, parts=(PART, replace(PART, name="other", satisfiable=None)))
+    directory = tmp_path / "two"
+    directory.mkdir()
+    write_claim(directory, claim, [
+        certificate(claim, "square", "evidence", "instances", "test", GOOD),
+        certificate(claim, "square", "satisfiable", "instances", "test", ONE),
+        certificate(claim, "other", "evidence", "instances", "test", ONE),
+        certificate(claim, "other", "satisfiable", "instances", "test", ONE)])
+    assert judge(claim, [record for _, record in replay_files(directory)[0]]).label == "PROVED ON instances: 1"
+
+
+def test_look_alikes_are_not_evidence(tmp_path) -> None:
+    from types import SimpleNamespace
+
+    records = replayed(tmp_path, CLAIM, ("evidence", "instances", GOOD), ("satisfiable", "instances", ONE))
+    fake = SimpleNamespace(**{name: getattr(records[0], name) for name in records[0].__dataclass_fields__})
+    with pytest.raises(TypeError):
+        judge(CLAIM, [fake, *records])
+    with pytest.raises(TypeError):
+        judge(replace(CLAIM, uses=("Z",)), [], uses={"Z": judge(CLAIM, records)})
+    with pytest.raises(TypeError):
+        type("Fake", (Replayed,), {})
+    with pytest.raises(TypeError):
+        type("Fake", (Verdict,), {})
+    with pytest.raises(ValueError, match="troubles"):
+        judge(CLAIM, records, [Trouble("square", "eror", "")])
+
+
+def test_a_dropped_hypothesis_must_fail_on_its_counterexample(tmp_path) -> None:
+    part = replace(PART, conclusions=("x < 100",))
+    claim = replace(CLAIM, parts=(part,))
+    directory = tmp_path / "dropped"
+    directory.mkdir()
+    write_claim(directory, claim, [certificate(claim, "square", "dropped", "counterexample", "test",
+                                               instances_body(part, [Instance({"x": 200})]), "positive")])
+    accepted, rejected = replay_files(directory)
+    assert not accepted and "said to drop" in str(rejected[0][1])
+
+
+def test_one_number_written_in_two_ways_is_one_instance(tmp_path) -> None:
+    body = {"instances": [{"values": {"x": text}, "witnesses": {}} for text in ("1", "0x1.0000000000000p+0")]}
+    directory = tmp_path / "same"
+    directory.mkdir()
+    write_claim(directory, CLAIM, [certificate(CLAIM, "square", "evidence", "instances", "test", body)])
+    assert not replay_files(directory)[0]

@@ -1,9 +1,9 @@
-"""Shared by the cost claims: exact exchangeable tokens, optimality certificates on matrices, splits of covers.
+"""Shared by the cost claims: exact exchangeable tokens, certificates on matrices, splits of covers.
 
-The certificate used most: W meets every constraint with equality, the multipliers are nonnegative, all nonzero singular
-values of W are equal to s (W W^T W = s² W) and number tr(W^T W)/s², and G, the multipliers' matrix, is t·W with t > 0.
-Then ‖G‖_{p*}‖W‖_p = <G, W> for every p at once, and <G, W'> >= m·(sum of multipliers) = <G, W> for every feasible
-W', so W is cheapest in every Schatten norm, at cost s·count^(1/p).
+The certificate used most: W meets every constraint with equality, the multipliers are nonnegative, all nonzero
+singular values of W are equal to s (W W^T W = s² W) and number tr(W^T W)/s², and G, the multipliers' matrix, is
+t·W with t > 0.  Then ‖G‖_{p*}‖W‖_p = <G, W> for every p at once, and <G, W'> >= m·(sum of multipliers) = <G, W>
+for every feasible W', so W is cheapest in every Schatten norm, at cost s·count^(1/p).
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from proofs_check.kernel.symbolic import COVER_PRECISION, Domain
 from theory.statements import Derivation
 
 ARGUMENT = (
-    " Why this is the whole statement: every constraint is an equality, the multipliers are >= 0, W W^T W = s² W says that "
-    "each nonzero singular value of W is s, their number is tr(W^T W)/s², and G = sum of multipliers times constraint "
-    "matrices is t W, t > 0. Hölder's inequality is then an equality for every p, so ‖W‖_p = s count^(1/p) is the least.")
+    " Why this is the whole statement: every constraint is an equality, the multipliers are >= 0, W W^T W = "
+    "s² W says that each nonzero singular value of W is s, their number is tr(W^T W)/s², and G = sum of "
+    "multipliers times constraint matrices is t W, t > 0. Hölder's inequality is then an equality for every "
+    "p, so ‖W‖_p = s count^(1/p) is the least.")
 
 #: x (token, dim) are queries and non-sink keys, sink (dim,)
 SINK_MATRICES = {
@@ -43,7 +44,13 @@ ONE_SINGULAR_VALUE = (
     "trace(transpose(W) @ W) == count * s**2",
     "t > 0 and G == t * W",
 )
-CERTIFICATE_VARIABLES = {"x": "matrix", "W": "matrix", "lam": "matrix", "m": "scalar", "s": "scalar", "t": "scalar",
+CERTIFICATE_VARIABLES = {"x": "matrix", "W": "matrix", "lam": "matrix",
+    "m":
+    "scalar",
+    "s":
+    "scalar",
+    "t":
+    "scalar",
                          "count": "integer"}
 
 
@@ -73,13 +80,14 @@ def exact_root(square: Fraction) -> Fraction:
     """The rational square root; raises ValueError where it is not rational."""
     root = root_above(Fraction(square))
     if root**2 != square:
-        raise ValueError(f"expected the square of a rational, got {square}; choose hull distances that are rational")
+        raise ValueError(
+            f"expected the square of a rational, got {square}; choose hull distances that are rational")
     return root
 
 
 def exchangeable(tokens: int, common: Number, own: Number, along: Number, across: Number, off: Number = 0,
                  shift: Number = 0) -> tuple[Matrix, Vector]:
-    """x_i = common·u + own·(e_i - shift·mean(e)), x_s = along·u + off·sum(e) + across·v in dimension T + 2, exactly.
+    """x_i = common·u + own·(e_i - shift·mean(e)), x_s = along·u + off·sum(e) + across·v, in dimension T + 2.
 
     r² = <x_i, x_i> may have an irrational root; the formulas need r² only.  shift = 1 centres the e_i.
     """
@@ -91,14 +99,16 @@ def exchangeable(tokens: int, common: Number, own: Number, along: Number, across
 
 
 def sink_certificate(x: Matrix, sink: Vector, margin: Number = 1) -> Instance:
-    """C1's rank-one minimiser with the uniform multipliers; needs exchangeable tokens with rational hull distances."""
+    """C1's rank-one minimiser and uniform multipliers, for exchangeable tokens at rational hull distances."""
     query = mean(x)
     key = add(sink, query, -1)
     squares = dot(query, query), dot(key, key)
     weights = outer(query, key, Fraction(margin) / (squares[0] * squares[1]))
     cost = Fraction(margin) / (exact_root(squares[0]) * exact_root(squares[1]))
     size = len(x)
-    return Instance({"x": x, "sink": sink, "W": weights, "lam": [[Fraction(1)] * size] * size, "m": margin, "s": cost,
+    return Instance({"x": x, "sink": sink, "W": weights, "lam": [[Fraction(1)] * size] * size,
+        "m": margin,
+        "s": cost,
                      "t": Fraction(size**2) * squares[0] * squares[1] / margin, "count": 1})
 
 
@@ -110,7 +120,8 @@ def diagonal_certificate(x: Matrix, margin: Number = 1) -> Instance:
     scatter = total((outer(add(row, centre, -1), add(row, centre, -1)) for row in x), dim)
     value = Fraction(margin) / spread
     weights = [[value * entry / spread for entry in row] for row in scatter]
-    return Instance({"x": x, "W": weights, "lam": [[Fraction(int(i != j)) for j in range(size)] for i in range(size)],
+    return Instance({"x": x, "W": weights,
+        "lam": [[Fraction(int(i != j)) for j in range(size)] for i in range(size)],
                      "m": margin, "s": value, "t": size * spread / value, "count": size - 1})
 
 
@@ -133,8 +144,10 @@ def cover_splits(part: Part, limit: int = 20_000) -> list[str]:
         while boxes:
             box = boxes.pop()
             if len(splits) > limit:
-                raise ValueError(f"expected a cover of '{part.name}' within {limit} boxes, got more; shrink the box")
-            balls = {name: arb((low + high) / 2, 0).union(arb(low)).union(arb(high)) for name, (low, high) in box.items()}
+                raise ValueError(
+                    f"expected a cover of '{part.name}' within {limit} boxes, got more; shrink the box")
+            balls = {name: arb((low + high) / 2, 0).union(arb(low)).union(arb(high)) for name, (low,
+                high) in box.items()}
             try:
                 evaluator = Evaluator(balls, {}, definitions)
                 if all(evaluator.truth(text) for text in part.conclusions):
@@ -158,11 +171,12 @@ def covered(part: Part) -> Part:
 
 def number_fact(name: str, text: str, formula: str) -> Part:
     """A statement about numbers alone, decided by balls: a cover of the empty box."""
-    return Part(name=name, text=text, conclusions=(formula,), satisfiable=Instance({}), splits=lambda: ["leaf"])
+    return Part(name=name, text=text, conclusions=(formula,), satisfiable=Instance({}), splits=lambda: [
+        "leaf"])
 
 
 def over_reals(recipe: Callable[[], Derivation], *names: str) -> Callable[[], Derivation]:
-    """The derivation with these integer parameters taken over the reals, which is what the kernel proves anyway.
+    """The derivation with these integer parameters taken over the reals, as the kernel takes them anyway.
 
     Some equations (a square root of 1 - 1/i, say) have rational solutions only there.
     """
@@ -179,7 +193,8 @@ def lowest_terms(recipe: Callable[[], Derivation]) -> Callable[[], Derivation]:
     def reduced() -> Derivation:
         result = recipe()
         return replace(result, parameters=tuple(
-            replace(item, minimum=_reduced(item.minimum), maximum=_reduced(item.maximum)) for item in result.parameters))
+            replace(item, minimum=_reduced(item.minimum),
+                maximum=_reduced(item.maximum)) for item in result.parameters))
 
     return reduced
 

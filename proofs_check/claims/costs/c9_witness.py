@@ -1,9 +1,10 @@
 """C9: which side is cheaper for k cycles of length l, shown by rational slacks (self) or multipliers (sink).
 
-The search minimises k·sum_{t>=1} |f(w^t)| + (k-1)|f(1)|, f(z) = 1 + 2z - sum_{j>=2} a_j z^j over slacks a >= 0, w =
-exp(2 pi i/l), with |.| smoothed by mu, in floating point by L-BFGS; it stops at the first mu that decides.  It is
-believed nowhere: the slacks and multipliers leave as nonnegative rationals, which is all their feasibility needs, and
-the kernel encloses their eigenvalues.  `theory.costs_bigram_witness` is the slower, more accurate search.
+The search minimises k·sum_{t>=1} |f(w^t)| + (k-1)|f(1)|, f(z) = 1 + 2z - sum_{j>=2} a_j z^j over slacks a
+>= 0, w = exp(2 pi i/l), with |.| smoothed by mu, in floating point by L-BFGS; it stops at the first mu that
+decides. It is believed nowhere: the slacks and multipliers leave as nonnegative rationals, which is all
+their feasibility needs, and the kernel encloses their eigenvalues. `theory.costs_bigram_witness` is the
+slower, more accurate search.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ def decide(length: int, cycles: int = 1, alignment: Fraction = Fraction(0)) -> D
             if _lower_bound(target, others, cross, cycles) > sink * (1 + SAFETY):
                 return Decision(length, cycles, alignment, None, _fractions([target])[0], _fractions(others),
                                 _fractions([cross])[0])
-    raise ValueError(f"expected one side to be cheaper for {cycles} cycles of length {length}, got bounds that "
+    raise ValueError(f"expected one side to be cheaper for {cycles} cycles of length {length}, got bounds which "
                      "overlap; lower the last smoothing")
 
 
@@ -95,7 +96,7 @@ def _minimise(slacks: np.ndarray, weights: np.ndarray, mu: float) -> np.ndarray:
 
 
 def _multipliers(slacks: np.ndarray, cycles: int, mu: float) -> tuple[float, np.ndarray, float]:
-    """alpha = g_1 - tau/n, gamma_j = tau/n - g_j, gamma' = tau/n from the polar part's coefficients g, clipped at 0."""
+    """alpha = g_1 - tau/n, gamma_j = tau/n - g_j, gamma' = tau/n, g the polar part's coefficients, from 0 up."""
     values = _spectrum(slacks)
     polar = values / np.sqrt(np.abs(values) ** 2 + mu**2)
     tau = max(0.0, float(polar[0].real)) if cycles > 1 else 0.0
@@ -136,7 +137,8 @@ def self_values(cases: Sequence[tuple[int, int, Fraction]]) -> dict[str, object]
     """The variables of a "self is cheaper" table; raises ValueError where the sink is."""
     found = [decide(*case) for case in cases]
     if not all(item.self_is_cheaper for item in found):
-        raise ValueError("expected self to be cheaper in every case, got one where the sink is; correct the list")
+        raise ValueError("expected self to be cheaper in every case, got one where the sink is; correct the "
+            "list")
     return {**_shape(cases), "rows": [[[1, 2, *(-a for a in item.slacks)]] for item in found]}
 
 
@@ -144,8 +146,10 @@ def sink_values(cases: Sequence[tuple[int, int, Fraction]]) -> dict[str, object]
     """The variables of a "sink is cheaper" table; raises ValueError where self is."""
     found = [decide(*case) for case in cases]
     if any(item.self_is_cheaper for item in found):
-        raise ValueError("expected the sink to be cheaper in every case, got one where self is; correct the list")
-    return {**_shape(cases), "rows": [[item.dual_row] for item in found], "cross": [item.cross for item in found]}
+        raise ValueError("expected the sink to be cheaper in every case, got one where self is; correct the "
+            "list")
+    return {**_shape(cases), "rows": [[item.dual_row] for item in found],
+        "cross": [item.cross for item in found]}
 
 
 def _shape(cases: Sequence[tuple[int, int, Fraction]]) -> dict[str, object]:

@@ -1,6 +1,6 @@
 """The second route of the cost claims: the engines of `numerics` on float tokens against the closed forms.
 
-Each slack is the tolerance minus the largest relative distance between the formula and the engine's two bounds.
+Each slack is the tolerance minus the largest relative distance between formula and the engine's two bounds.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ def diagonal_point(choose: Choose) -> dict[str, object]:
     """C4's diagonal at p = 1 (M = 1) or p = ∞ (N = 1), rho from -1/(T-1) up, and an eigenvalue J of 11^T."""
     t = choose(2, 5)
     powers = {"N": t - 1, "M": 1} if choose(0, 1) else {"N": 1, "M": t - 1}
-    return {"T": t, "r": Fraction(choose(1, 6), 2), "e": Fraction(t, t - 1) * Fraction(choose(1, 8), 8), "m": Fraction(choose(1, 6), 3),
+    return {"T": t, "r": Fraction(choose(1, 6), 2), "e": Fraction(t, t - 1) * Fraction(choose(1, 8), 8),
+        "m": Fraction(choose(1, 6), 3),
             "J": t * choose(0, 1), **powers}
 
 
@@ -85,7 +86,8 @@ def value_slack(values: Values) -> float:
     pairs = []
     for norm in NORMS:
         found = value_cost(tokens, np.eye(int(t)), norm, null=sink)
-        formula = max(e**-0.5, f**-0.5) if norm == inf else ((t - 1) * e ** (-norm / 2) + f ** (-norm / 2)) ** (1 / norm)
+        formula = max(e**-0.5,
+            f**-0.5) if norm == inf else ((t - 1) * e ** (-norm / 2) + f ** (-norm / 2)) ** (1 / norm)
         pairs += [(found.lower, formula), (found.upper, formula)]
     return slack(pairs)
 
@@ -129,7 +131,8 @@ def causal_sink_slack(values: Values) -> float:
     eye = np.eye(size)
     asked = sink_constraints(eye[1:], eye[0], margin=1.0, causal=True)
     pairs = []
-    for norm, formula in ((2.0, sqrt(size - sum(1 / i for i in range(1, size + 1)))), (1.0, (size - 1) / sqrt(size))):
+    frobenius = sqrt(size - sum(1 / i for i in range(1, size + 1)))
+    for norm, formula in ((2.0, frobenius), (1.0, (size - 1) / sqrt(size))):
         found = minimum_norm(asked, norm)
         pairs += [(found.lower, formula), (found.upper, formula)]
     return slack(pairs)
@@ -141,7 +144,8 @@ def bigram_sink_slack(values: Values) -> float:
     eye = np.eye(size + 1)
     asked = inverse_bigram(eye[:size], np.array(values["target"]), sink=eye[size]).attention
     pairs = []
-    for norm, formula in ((1.0, 2 * (size - 1) + (size - 2) / sqrt(size + 1)), (2.0, sqrt(size * (5 * size - 4) / (size + 1)))):
+    nuclear, frobenius = 2 * (size - 1) + (size - 2) / sqrt(size + 1), sqrt(size * (5 * size - 4) / (size + 1))
+    for norm, formula in ((1.0, nuclear), (2.0, frobenius)):
         found = minimum_norm(asked, norm)
         pairs += [(found.lower, formula), (found.upper, formula)]
     return slack(pairs)

@@ -44,7 +44,7 @@ IDENTIFIED = Part(
     name="iff",
     text="If v_s = 0, the content values are linearly independent as a family and the weights sum to one "
          "(signs free), then o = 0 exactly when all weight is on the sink.",
-    variables={"v": "matrix", "v_s": "vector", "a": "vector", "a_s": "scalar"},
+    variables={"v": "matrix: n d", "v_s": "vector: d", "a": "vector: n", "a_s": "scalar"},
     definitions={"o": "a @ v + a_s * v_s"},
     hypotheses=(
         Hypothesis("null sink", "v_s = 0", "all(entry == 0 for entry in v_s)", head([[1]], [1], [0], 1)),

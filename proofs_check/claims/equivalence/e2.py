@@ -50,7 +50,7 @@ EQUIVALENT = Part(
     text="v_s = 0. 'On the simplex o = 0 forces a = e_s' holds iff 0 is outside conv{v_j}: outside, o = 0 "
          "exactly for a = e_s; inside, the weights w of the hull's nearest point p = Σ w_j v_j switch the "
          "head off without the sink. And 0 is outside iff some u has ⟨u,v_j⟩ > 0 for all j≠s: u = p.",
-    variables={"v": "matrix", "v_s": "vector", "a": "vector", "a_s": "scalar", "w": "vector"},
+    variables={"v": "matrix: n d", "v_s": "vector: d", "a": "vector: n", "a_s": "scalar", "w": "vector: n"},
     definitions={"o": "a @ v + a_s * v_s", "p": "w @ v", "outside": "separable(v, 'hull')"},
     hypotheses=(
         Hypothesis("null sink", "v_s = 0", "all(entry == 0 for entry in v_s)",
@@ -75,7 +75,7 @@ EQUIVALENT = Part(
 SWITCH = Part(
     name="half-space",
     text="v_s = 0 and zero outside conv{v_j}: on the simplex, o = 0 exactly when all mass is on the sink.",
-    variables={"v": "matrix", "v_s": "vector", "a": "vector", "a_s": "scalar"},
+    variables={"v": "matrix: n d", "v_s": "vector: d", "a": "vector: n", "a_s": "scalar"},
     definitions={"o": "a @ v + a_s * v_s"},
     hypotheses=(Hypothesis("null sink", "v_s = 0", "all(entry == 0 for entry in v_s)"),
                 Hypothesis("half-space", "zero is not in conv{v_j}", "separable(v, 'hull')"),
@@ -107,12 +107,12 @@ CLAIM = Claim(
                     hypotheses=instead("half-space", "nonzero values", "no content value is zero",
                                        "all(any(entry != 0 for entry in row) for row in v)")),
         SWITCH.vary("closed half-space", "strict for non-strict", "E2 with ⟨u,v_j⟩ >= 0 and u ≠ 0",
-                    with_normal([1], [1]), variables={**SWITCH.variables, "u": "vector"},
+                    with_normal([1], [1]), variables={**SWITCH.variables, "u": "vector: d"},
                     hypotheses=instead("half-space", "closed half-space", "u ≠ 0 and ⟨u,v_j⟩ >= 0",
                                        "dot(u, u) > 0 and all(dot(u, row) >= 0 for row in v)")),
         SWITCH.vary("affine half-space", "drop hypothesis",
                     "E2 with ⟨u,v_j⟩ > c for some u ≠ 0 and c of any sign",
-                    with_normal([1], [1], c=-1), variables={**SWITCH.variables, "u": "vector", "c": "scalar"},
+                    with_normal([1], [1], c=-1), variables={**SWITCH.variables, "u": "vector: d", "c": "scalar"},
                     hypotheses=instead("half-space", "affine half-space", "u ≠ 0 and ⟨u,v_j⟩ > c",
                                        "dot(u, u) > 0 and all(dot(u, row) > c for row in v)")),
         SWITCH.vary("signs free", "drop hypothesis", "E2 with weights of any sign",

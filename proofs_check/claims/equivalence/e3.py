@@ -13,7 +13,8 @@ from proofs_check.claims.equivalence.building import (
     Choose, Shape, add, attention, combine, dot, entry, family, half_space, root_above, searched, unit)
 
 F = Fraction
-NAMES = {"v": "matrix", "v_s": "vector", "a": "vector", "a_s": "scalar", "u": "vector", "gamma": "scalar",
+NAMES = {"v": "matrix: n d", "v_s": "vector: d", "a": "vector: n", "a_s": "scalar",
+         "u": "vector: d", "gamma": "scalar",
          "B": "scalar", "eta": "scalar", "omega": "scalar", "delta": "scalar"}
 
 

@@ -76,7 +76,8 @@ HYPOTHESES = (
                at([[1], [2]], [[1]], [2, -1], 1, [1, 0])),
     Hypothesis("sum one", "the attention sums to one", "sum(a) == 1", at([[1]], [[1]], [0], 1, [1])),
 )
-NAMES = {"x": "matrix", "V": "matrix", "a": "vector", "sigma": "scalar", "w": "vector", "dist": "scalar"}
+NAMES = {"x": "matrix: n d", "V": "matrix: e d", "a": "vector: n", "sigma": "scalar", "w": "vector: n",
+         "dist": "scalar"}
 OUTPUT = {"p": "w @ x", "o": "V @ (a @ x)"}
 
 BOUND = Part(

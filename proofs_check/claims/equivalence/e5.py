@@ -74,7 +74,7 @@ IDENTIFIED = Part(
     text="Content values independent, one v_s for all contexts, weights of sum one on contexts S_1..S_k "
          "with no common content token: if all outputs are zero, then v_s = 0 and every weight vector is "
          "e_s.",
-    variables={"v": "matrix", "v_s": "vector", "A": "matrix", "a_s": "vector", "contexts": "pairs"},
+    variables={"v": "matrix: n d", "v_s": "vector: d", "A": "matrix: k n", "a_s": "vector: k", "contexts": "pairs"},
     definitions=OUTPUTS,
     hypotheses=(INDEPENDENT, WEIGHTS, SUM, APART, SOME),
     conclusions=(CONCLUSION,),

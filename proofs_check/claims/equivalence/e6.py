@@ -90,7 +90,7 @@ APART = Hypothesis("only the sink in common", "∩ S_r ⊆ {s}",
                    "not any(all([r, j] in contexts for r in range(len(A))) for j in range(1, len(rows)))",
                    at([[-1], [1]], [[0, 1]], [[HALF, HALF]], [[0, 0], [0, 1]]))
 SOME = Hypothesis("some context", "k >= 1", "len(A) >= 1", at([[1]], [], [], []))
-NAMES = {"rows": "matrix", "b": "matrix", "A": "matrix", "contexts": "pairs"}
+NAMES = {"rows": "matrix: n d", "b": "matrix: t n", "A": "matrix: k n", "contexts": "pairs"}
 OFF = "all(entry == 0 for row in A for entry in row @ rows)"
 
 IDENTIFIED = Part(

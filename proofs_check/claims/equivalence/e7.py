@@ -134,7 +134,7 @@ RELATIVE = Part(
          "goes on inside it. From w: beyond the point Σ c_j y_j at −t times it, t = min w, with weights "
          "(1+t)w − tc. "
          "From the P_j: weights proportional to Σ_j P_j + ε.",
-    variables={"y": "matrix", "w": "vector", "c": "vector", "P": "matrix", "eps": "vector"},
+    variables={"y": "matrix: n d", "w": "vector: n", "c": "vector: n", "P": "matrix: n n", "eps": "vector: n"},
     definitions={
         "reached": "all(entry > 0 for entry in w) and sum(w) == 1 and all(entry == 0 for entry in w @ y)",
         "t": "min(w)", "beyond": "(1 + t) * w - t * c",

@@ -53,7 +53,7 @@ NEVER = Part(
     name="never zero",
     text="Under E2's hypotheses with at least one content key, positive weights of sum one (softmax of "
          "finite logits) have o ≠ 0.",
-    variables={"v": "matrix", "v_s": "vector", "a": "vector", "a_s": "scalar"},
+    variables={"v": "matrix: n d", "v_s": "vector: d", "a": "vector: n", "a_s": "scalar"},
     definitions={"o": "a @ v + a_s * v_s"},
     hypotheses=(
         Hypothesis("null sink", "v_s = 0", "all(entry == 0 for entry in v_s)",
@@ -124,7 +124,8 @@ JENSEN = Part(
     numeric=lambda x: float(margins(x).mean() - np.log(len(x["q"]) * (1 - x["delta"]) / x["delta"])),
 )
 
-NAMES = {"v": "matrix", "v_s": "vector", "q": "vector", "running": "vector", "u": "vector", "gamma": "scalar",
+NAMES = {"v": "matrix: n d", "v_s": "vector: d", "q": "vector", "running": "vector", "u": "vector: d",
+         "gamma": "scalar",
          "eta": "scalar", "omega": "scalar"}
 
 

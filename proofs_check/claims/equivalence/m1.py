@@ -213,7 +213,8 @@ def heard_slack(values: Mapping[str, object], directions: np.ndarray | None = No
     return max(gaps, default=0.0)
 
 
-NAMES = {"x": "matrix", "a": "vector", "V": "matrix", "C": "matrix", "i": "integer", "j": "integer"}
+NAMES = {"x": "matrix: T d", "a": "vector: T", "V": "matrix: d d", "C": "matrix: c d", "i": "integer",
+         "j": "integer"}
 DEFINED = Hypothesis("output defined", "C(x_i + o_i) ≠ 0", "any(entry != 0 for entry in z)",
                      line([0, 0], [HALF, HALF], 1, 0, 1))
 OTHER = Hypothesis("another token", "j ≠ i (j = s is allowed: stronger than needed)", "i != j",
@@ -275,7 +276,7 @@ FINITE = Part(
     text="Finite softmax (all weights positive), another key j ≠ i visible, rank(CV) >= 2: some change of "
          "x_j leaves every logit of row i, so its attention, as it is, and changes y_i: y_i is no function of "
          "(x_i, x_s).  The theorem says that one exists; the formula exhibits one.",
-    variables={**NAMES, "W": "matrix"}, definitions=SOFTMAX,
+    variables={**NAMES, "W": "matrix: d d"}, definitions=SOFTMAX,
     hypotheses=(
         TOKENS,
         Hypothesis(DEFINED.name, DEFINED.text, DEFINED.formula,

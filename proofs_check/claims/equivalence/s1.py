@@ -62,7 +62,7 @@ SOFT = Part(
     name="iff",
     text="v_s = 0, distinct content values independent, a >= 0: o_i is in span(v_i) exactly when a_ij = 0 "
          "unless v_j = v_i (or j = s).",
-    variables={"v": "matrix", "v_s": "vector", "a": "vector", "a_s": "scalar", "i": "integer"},
+    variables={"v": "matrix: n d", "v_s": "vector: d", "a": "vector: n", "a_s": "scalar", "i": "integer"},
     definitions=DEFINITIONS,
     hypotheses=(INDEX, Hypothesis("null sink", "v_s = 0", "all(entry == 0 for entry in v_s)",
                                   at([[1, 0]], [0, 1], [0], 1, 0)), INDEPENDENT, NONNEGATIVE),

@@ -44,7 +44,7 @@ EXPLICIT = symbolic_part(
                           **{f"{m}_{b}{c}": b + c for m in "WV" for b in range(2) for c in range(2)},
                           "kappa": 1}))
 
-NAMES = {"x": "matrix", "V": "matrix", "e": "vector", "kappa": "scalar", "i": "integer", "j": "integer"}
+NAMES = {"x": "matrix: T d", "V": "matrix: c d", "e": "vector: T", "kappa": "scalar", "i": "integer", "j": "integer"}
 # e: unnormalised weights, any positive numbers; slopes[k][b] = ∂ℓ_ik/∂x_jb; Wk[k] = W_ik.
 SLOPES = {
     "a": "[entry / sum(e) for entry in e]", "values": "x @ transpose(V)", "o": "a @ values",

@@ -17,7 +17,7 @@ from proofs_check.claims.geometry.building import (
 
 # x: tokens (T+1, d); s: the sink's index; Q, K: index sets.  Positive margins on finitely many pairs can be
 # scaled to 1, so "some W has margins >= 1" is `separable` on the rows x_i (x) (x_s - x_j): <W, row> > 0.
-VARIABLES = {"x": "matrix", "s": "integer", "Q": "set", "K": "set"}
+VARIABLES = {"x": "matrix: T d", "s": "integer", "Q": "set", "K": "set"}
 DEFINITIONS = {
     "rows": "[flat(outer(x[i], x[s] - x[j])) for i in Q for j in K]",
     "representable": "len(rows) == 0 or separable(rows, 'W')",
@@ -142,7 +142,7 @@ SEPARATORS = Part(
     name="rank one from separators",
     text="If <x_i, u> >= 1 on Q and <w, x_s - x_j> >= 1 on K, then W = u w^T has rank at most one (head "
          "dimension 1) and every margin is at least 1.",
-    variables={**VARIABLES, "u": "vector", "w": "vector"},
+    variables={**VARIABLES, "u": "vector: d", "w": "vector: d"},
     definitions={"W": "outer(u, w)", "margins": "[dot(x[i] @ W, x[s] - x[j]) for i in Q for j in K]"},
     hypotheses=(
         Hypothesis("queries on one side", "<x_i, u> >= 1 on Q", "all(dot(x[i], u) >= 1 for i in Q)",

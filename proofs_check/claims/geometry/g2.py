@@ -75,7 +75,7 @@ IFF = Part(
     text="Some W has x_i^T W (x_s - x_j) >= 1 for all (i, j) in P if and only if zero is not in the convex "
          "hull of the outer products of x_i with x_s - x_j, (i, j) in P. Each instance carries W or the "
          "weights, checked exactly.",
-    variables={"x": "matrix", "s": "integer", "P": "pairs"}, definitions=DEFINITIONS,
+    variables={"x": "matrix: T d", "s": "integer", "P": "pairs"}, definitions=DEFINITIONS,
     conclusions=("iff(representable, not obstructed)",),
     satisfiable=pairs_instance([[2], [1]], [(1, 1)]), instances=pairs_family, strategy=drawn_pairs,
     numeric=pairs_slack,
@@ -165,7 +165,7 @@ VARIANTS = (
              "0 is enough.",
              Instance({**pairs_instance([[1], [0]], [(1, 1)]).values, "W": [[1]]},
                       pairs_instance([[1], [0]], [(1, 1)]).witnesses),
-             variables={**IFF.variables, "W": "matrix"},
+             variables={**IFF.variables, "W": "matrix: d d"},
              hypotheses=(Hypothesis("margins not negative", "<W, row> >= 0, W != 0",
                                     "all(dot(flat(W), row) >= 0 for row in rows) and not W == 0 * W"),),
              conclusions=("representable",)),

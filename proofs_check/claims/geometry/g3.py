@@ -17,7 +17,7 @@ from proofs_check.claims.geometry.building import (
 from proofs_check.claims.geometry.spheres import affine, drawn_sphere, sphere_tables
 
 # n: normalised tokens (T+1, d); G: the gain as a matrix; b: the bias; x_j = G n_j + b enters attention.
-VARIABLES = {"n": "matrix", "G": "matrix", "b": "vector", "s": "integer", "Q": "set", "K": "set"}
+VARIABLES = {"n": "matrix: T d", "G": "matrix: d d", "b": "vector: d", "s": "integer", "Q": "set", "K": "set"}
 DEFINITIONS = {
     "x": "[G @ token + b for token in n]",
     "rows": "[flat(outer(x[i], x[s] - x[j])) for i in Q for j in K]",
@@ -155,7 +155,7 @@ DISTANCE = Part(
     text="With G = I (any bias) and all norms r > 0: if 0 <= mu <= |x_s - x_j|^2 for every key, every point "
          "z of conv{x_j, j in K} has |x_s - z| >= mu/(2r); squared here, so that no root is needed. Hence "
          "delta_K >= min_j |x_s - x_j|^2/(2r).",
-    variables={"n": "matrix", "b": "vector", "s": "integer", "K": "set", "r": "scalar", "mu": "scalar",
+    variables={"n": "matrix: T d", "b": "vector: d", "s": "integer", "K": "set", "r": "scalar", "mu": "scalar",
                "a": "vector"},
     definitions={"x": "[token + b for token in n]",
                  "z": "sum([a[k] * x[K[k]] for k in range(len(K))])",

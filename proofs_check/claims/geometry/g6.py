@@ -18,7 +18,7 @@ from proofs_check.engines.derivations import symbolic_part
 
 # x: tokens, sink in row 0; p: integer positions; rot[m] = R_{m theta} with rational entries; u: a unit
 # vector; W_Q = u q^T, W_K = (R_phi u) k^T; logit l_ij = kappa x_i^T W_Q^T R_{(p_j - p_i) theta} W_K x_j.
-VARIABLES = {"x": "matrix", "p": "set", "rot": "matrices", "n": "integer", "q": "vector", "k": "vector",
+VARIABLES = {"x": "matrix", "p": "integers", "rot": "matrices", "n": "integer", "q": "vector", "k": "vector",
              "alpha": "scalar", "mu": "scalar", "kappa": "scalar", "u": "vector", "Q": "set", "K": "set"}
 SHARED = {
     "turn": "[[rot[b - a] if b >= a else transpose(rot[a - b]) for b in p] for a in p]",
@@ -148,7 +148,7 @@ COSINES = Hypothesis("cosines", "C[m] = cos(m theta)",
                      "C[0] == 1 and abs(C[1]) <= 1 and all(C[m + 2] == 2 * C[1] * C[m + 1] - C[m] for m in "
                      "range(len(C) - 2))")
 SIXTY = Hypothesis("sixty degrees", "theta = pi/3", "2 * C[1] == 1")
-PLAIN = {"x": "matrix", "p": "set", "C": "vector", "q": "vector", "k": "vector"}
+PLAIN = {"x": "matrix", "p": "integers", "C": "vector", "q": "vector", "k": "vector"}
 PLAIN_DEFINITIONS = {
     "logits": "[[dot(q, x[i]) * dot(k, x[j]) * C[abs(p[j] - p[i])] for j in range(len(x))] for i in "
               "range(len(x))]",
