@@ -1,0 +1,238 @@
+"""C4, C5, C7, C7g, C9, C11, C12, C13: headlines, false neighbours, and the float engines on their matrices."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from proofs_check.claim import Instance, Part
+from proofs_check.claims import claim_by_id
+from proofs_check.claims.costs import c4, c5, c7, c9, c9_crossings, c9_witness, c11, c12, c13, routes
+from proofs_check.claims.costs.building import (
+    cover_splits, covered, exact_root, exchangeable, lowest_terms, over_reals, sink_certificate)
+from proofs_check.engines import ENGINES
+from proofs_check.engines.gathering import examine_instance, to_float
+from proofs_check.kernel.encoding import Rejected
+from proofs_check.kernel.symbolic import check_cover
+from proofs_check.report import report_document
+from proofs_check.verify import Options, verify
+from theory.costs_bigram import sink_default_cost
+from theory.costs_bigram_witness import witness
+from theory.costs_causal import diagonal
+
+HEADLINES = {"C4": "PROVED", "C5": "PROVED", "C7": "PROVED", "C11": "PROVED",
+    "C12":
+    "PROVED",
+    "C13":
+    "PROVED ON",
+    "C7g":
+    "PROVED ON"}
+ZERO = Fraction(0)
+
+
+def verified(names, tmp_path_factory):
+    options = Options(tmp_path_factory.mktemp("costs"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delitem(ENGINES, "formal")
+        results = verify(names, options)
+    return {result.claim.id: result for result in results}, report_document(results, options)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """One run of the family without Rocq and without C9, which has a run of its own."""
+    return verified(tuple(HEADLINES), tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def bigram_run(tmp_path_factory):
+    return verified(("C9",), tmp_path_factory)
+
+
+def statement_of(claim_id: str, part: Part) -> dict:
+    return {table["name"]: table for table in claim_by_id(claim_id).document()["parts"]}[part.name]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", HEADLINES)
+def test_a_cost_claim_reaches_its_headline_without_rocq(run, name):
+    result = run[0][name]
+    assert not result.rejected and not result.troubles
+    assert result.verdict.headline == HEADLINES[name] == result.claim.required == result.claim.required_formal
+
+
+@pytest.mark.slow
+def test_the_bigram_claim_is_proved_for_every_n(bigram_run):
+    result = bigram_run[0]["C9"]
+    assert not result.rejected and not result.troubles
+    assert (result.verdict.headline, result.verdict.scope) == ("PROVED", "as stated")
+
+
+@pytest.mark.slow
+def test_every_false_neighbour_is_refuted_and_the_traps_are_among_them(run, bigram_run):
+    rows = {row["id"]: row["neighbours"] for _, document in (run, bigram_run) for row in document["claims"]}
+    assert all(row["survivors"] == [] and row["planted"] == row["killed"] >= 3 for row in rows.values())
+    traps = {item["name"] for row in rows.values() for item in row["listed"] if item["operator"] == "trap"}
+    assert traps >= {"rho for rho_T", "sinks are cheaper", "always consistent",
+        "sink always cheaper",
+        "crossing by the ansatz",
+                     "ansatz optimal for every n", "circle of two tokens",
+                         "own token left out",
+                         "slope on small T"}
+
+
+@pytest.mark.slow
+def test_the_proofs_for_all_t_are_derivations(run):
+    for name, parts in (("C4", ("sink", "diagonal", "mass")), ("C5", ("boundary",
+        "critical exponent",
+        "from Frobenius on")),
+                        ("C7", ("interpolant",)), ("C11", ("diagonal", "sink, Frobenius", "sink, nuclear"))):
+        kinds = {(record.target, record.kind) for _, record in run[0][name].replayed if record.scope ==
+            "as stated"}
+        assert all((part, "derivation") in kinds for part in parts)
+
+
+@pytest.mark.parametrize(("part", "slack"), [
+    (c5.AMONG_ON_MATRICES, routes.token_sink_slack), (c11.DIAGONAL_ON_MATRICES, routes.causal_diagonal_slack),
+    (c11.SINK_ON_MATRICES, routes.causal_sink_slack), (c12.CIRCLE_ON_MATRICES, routes.one_value_slack)])
+def test_the_float_engines_find_the_costs_of_the_explicit_matrices(part, slack):
+    for instance in list(part.instances(0))[:4]:
+        assert slack(to_float(part, instance)) > 0
+
+
+def test_the_float_engine_finds_the_cost_of_the_sink_default():
+    for instance in list(c9.ON_MATRICES.instances(0))[:3]:
+        assert routes.bigram_sink_slack(to_float(c9.ON_MATRICES, instance)) > 0
+
+
+def test_the_second_routes_see_a_wrong_formula():
+    sink, diagonal_point = dict(c4.SINK.satisfiable.values), dict(c4.DIAGONAL.satisfiable.values)
+    assert routes.sink_slack({**{k: float(v) for k, v in sink.items()}}) > 0
+    assert routes.slack([(1.0, 1.01)]) < 0 and routes.slack([(float("nan"), 1.0)]) != routes.slack([(float(
+        "nan"), 1.0)])
+    assert routes.diagonal_slack({**{k: float(v) for k, v in diagonal_point.items()}, "N": 1.9}) < 0
+    found = to_float(c12.CIRCLE_ON_MATRICES, c12.SQUARE)
+    assert routes.one_value_slack({**found, "s": 1.01}) < 0
+
+
+def test_a_certificate_moved_by_a_hair_is_refused(tmp_path):
+    part, statement = c4.SINK_ON_MATRICES, statement_of("C4", c4.SINK_ON_MATRICES)
+    good = sink_certificate(*exchangeable(3, 1, 2, 1, 3, 0, 1))
+    assert examine_instance(part, statement, good, tmp_path) == (True, True)
+    hair = Fraction(1, 10**30)
+    for name in ("W", "lam"):
+        table = [list(row) for row in good.values[name]]
+        table[0][0] += hair
+        assert examine_instance(part, statement, Instance({**good.values, name: table}), tmp_path)[1] is False
+    for name in ("s", "t", "m"):
+        assert examine_instance(part, statement, Instance({**good.values, name: good.values[name] + hair}),
+            tmp_path)[1] is False
+
+
+def test_hull_distances_that_are_not_rational_are_refused_with_the_fix():
+    with pytest.raises(ValueError, match="choose hull distances that are rational"):
+        exact_root(Fraction(2))
+
+
+def test_a_cover_is_found_where_the_statement_holds_and_not_where_it_fails():
+    box = ({"name": "x", "minimum": ["0", "1"], "maximum": ["1", "1"]},)
+    true = covered(Part(name="p", text="", parameters=box, conclusions=("exp(x) > x",)))
+    splits = true.splits()
+    table = {"parameters": [dict(item) for item in box], "hypotheses": [],
+        "definitions": [],
+        "conclusions": list(true.conclusions)}
+    check_cover(table, splits)
+    with pytest.raises(Rejected):
+        check_cover({**table, "conclusions": ["exp(x) > 2*x + 1"]}, splits)
+    with pytest.raises(ValueError, match="shrink the box"):
+        cover_splits(Part(name="p", text="", parameters=box, conclusions=("exp(x) > 1",)), limit=50)
+
+
+def test_bounds_are_written_in_lowest_terms_and_integers_can_be_relaxed():
+    assert {item.minimum for item in lowest_terms(c9.costs_bigram_beyond.sink_wins_mixed)().parameters} == {
+        "76/5"}
+    assert [item.integer for item in diagonal().parameters[:2]] == [True, True]
+    assert [item.integer for item in over_reals(diagonal, "i")().parameters[:2]] == [False, True]
+
+
+@pytest.mark.parametrize(("length", "cycles", "cheaper"), [(20, 4, True), (20, 5, False), (99, 1, True), (100,
+    1, False), (9, 11, True),
+                                                           (9, 12, False), (6, 16, True), (6, 17, False)])
+def test_the_crossings_side_is_decided_with_nonnegative_rationals(length, cycles, cheaper):
+    found = c9_witness.decide(length, cycles)
+    assert found.self_is_cheaper is cheaper
+    assert all(value >= 0 for value in (found.slacks or (*found.others, found.target, found.cross)))
+    assert cheaper or sum(found.dual_row) == (cycles - 1) * length * found.cross
+
+
+def test_the_fast_search_agrees_with_theorys_on_the_multipliers():
+    fast, slow = c9_witness.decide(6, 17), witness(6, 17)
+    assert float(fast.target) == pytest.approx(float(Fraction(slow.target)), abs=0.02)
+
+
+@pytest.mark.parametrize("alignment", [ZERO, Fraction(1, 10), Fraction(1, 2)])
+def test_the_searchs_sink_cost_is_theorys(alignment):
+    for n in (2, 7, 100):
+        value = float(sink_default_cost(n, alignment)) * float(1 - alignment**2)
+        assert c9_witness.sink_cost(n, float(alignment)) == pytest.approx(value, rel=1e-12)
+
+
+def test_tables_refuse_cases_of_the_other_side():
+    with pytest.raises(ValueError, match="correct the list"):
+        c9_witness.self_values([(100, 1, ZERO)])
+    with pytest.raises(ValueError, match="correct the list"):
+        c9_witness.sink_values([(99, 1, ZERO)])
+
+
+def test_importing_the_claim_searches_nothing():
+    made = []
+    later = c9_witness.Later(lambda: made.append(1) or {"a": 1})
+    assert not made
+    assert dict(later) == {"a": 1} and later["a"] == 1 and len(later) == 1 and made == [1]
+
+
+@pytest.mark.parametrize(("sink", "case", "other"), [(False, (10, 1, ZERO), (100, 1, ZERO)), (True, (100, 1,
+    ZERO), (10, 1, ZERO))])
+def test_a_crossing_table_is_refused_with_a_row_that_shows_nothing(tmp_path, sink, case, other):
+    values = (c9_witness.sink_values if sink else c9_witness.self_values)([case])
+    part = c9_crossings.table("one", "", [case], (), sink)
+    table = {"name": "one", "quantifier": "exists", "variables": [{"name": k,
+        "type": v} for k, v in part.variables.items()],
+        "parameters": [],
+             "constants": {}, "definitions": [], "hypotheses": [], "conclusions": list(part.conclusions),
+                 "attainment":
+                 "",
+                 "formal": {}}
+    assert examine_instance(part, table, Instance(values), tmp_path) == (True, True)
+    row = values["rows"][0][0]
+    flipped = [*row[:2], -row[2] + Fraction(1, 100), *row[3:]]
+    assert examine_instance(part, table, Instance({**values, "rows": [[flipped]]}), tmp_path)[1] is False
+    wrong = [1, 2, *[ZERO] * (other[0] - 2)] if not sink else [ZERO] * other[0]
+    assert examine_instance(part, table, Instance({**values, "lengths": [other[0]],
+        "rows": [[wrong]]}), tmp_path)[1] is False
+
+
+def test_the_table_of_crossings_covers_every_length_with_two_cycles_below_the_threshold():
+    assert len(c9_crossings.LAST) == 112 - 4 + 1
+    pairs = {case[:2] for case in (*c9_crossings.EQUAL_SELF_CASES, *c9_crossings.EQUAL_SINK_CASES)}
+    assert pairs == {(l, k) for l in range(4, 225) for k in range(2, 225) if l * k < 225}
+
+
+def test_the_trade_off_point_solves_its_three_radical_equations():
+    point = c13.pythagorean()
+    t, c = point["T"], point["c"]
+    assert t >= 2 and point["P"] ** 2 == c**2 + (1 - c**2) / t and point[
+        "Q"] ** 2 == (1 + c) ** 2 + (1 - c**2) / t
+    assert c13.excess(10**3, 3, 0.09) < 0 < c13.excess(10**3, 3, 0.11) and c13.leading_slack({
+        "w": 10**3,
+        "regime": 3}) > 0
+
+
+def test_value_maps_send_tokens_to_targets_exactly():
+    case = c7.CASES[4].values
+    images = [[sum(a * b for a, b in zip(row, token)) for row in case["V"]] for token in (*case[
+        "x"], case[
+        "sink"])]
+    size = len(case["x"])
+    assert images == [[case["omega"] * int(i == j) for i in range(size)] for j in range(size)] + [[0] * size]
