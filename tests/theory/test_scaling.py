@@ -15,6 +15,7 @@ from theory.costs_lemmas import expand_definitions
 from theory.costs_value import last_eigenvalue, value_cost
 from theory.scaling import GEOMETRIES, PATTERNS, Cell, Order, describe, table, total_order
 from theory.scaling_bounds import example, scaling_bounds
+from theory.scaling_independent import derivations
 
 HALF = Fraction(1, 2)
 CELLS = table(geometries=GEOMETRIES) + table(target=HALF, combinations=("sum",)) + [
@@ -121,3 +122,11 @@ def test_the_table_has_every_combination_once_and_words_for_each():
     assert len(cells) == len(set(cells)) == 144
     assert describe(cells[0]) == {"r": "1", "kappa": "1", "omega": "1", "rho": "0", "geometry": "orthonormal", "p": "1",
                                   "p_value": "1", "form": "margin", "combination": "QK + VO"}
+
+
+@pytest.mark.parametrize("name", ["lower_bound", "upper_bound"])
+def test_a_second_reader_accepts_the_bounds_for_any_tokens_and_refuses_them_without_an_assumption(name):
+    found = derivations()[name]
+    check(found)
+    for key in found.assumptions:
+        assert rejects(replace(found, assumptions={k: v for k, v in found.assumptions.items() if k != key}))
