@@ -44,13 +44,8 @@ ONE_SINGULAR_VALUE = (
     "trace(transpose(W) @ W) == count * s**2",
     "t > 0 and G == t * W",
 )
-CERTIFICATE_VARIABLES = {"x": "matrix", "W": "matrix", "lam": "matrix",
-    "m":
-    "scalar",
-    "s":
-    "scalar",
-    "t":
-    "scalar",
+CERTIFICATE_VARIABLES = {"x": "matrix", "W": "matrix", "lam": "matrix", "m": "scalar", "s": "scalar",
+                         "t": "scalar",
                          "count": "integer"}
 
 
@@ -106,9 +101,8 @@ def sink_certificate(x: Matrix, sink: Vector, margin: Number = 1) -> Instance:
     weights = outer(query, key, Fraction(margin) / (squares[0] * squares[1]))
     cost = Fraction(margin) / (exact_root(squares[0]) * exact_root(squares[1]))
     size = len(x)
-    return Instance({"x": x, "sink": sink, "W": weights, "lam": [[Fraction(1)] * size] * size,
-        "m": margin,
-        "s": cost,
+    return Instance({"x": x, "sink": sink, "W": weights, "lam": [[Fraction(1)] * size] * size, "m": margin,
+                     "s": cost,
                      "t": Fraction(size**2) * squares[0] * squares[1] / margin, "count": 1})
 
 
@@ -121,7 +115,7 @@ def diagonal_certificate(x: Matrix, margin: Number = 1) -> Instance:
     value = Fraction(margin) / spread
     weights = [[value * entry / spread for entry in row] for row in scatter]
     return Instance({"x": x, "W": weights,
-        "lam": [[Fraction(int(i != j)) for j in range(size)] for i in range(size)],
+                     "lam": [[Fraction(int(i != j)) for j in range(size)] for i in range(size)],
                      "m": margin, "s": value, "t": size * spread / value, "count": size - 1})
 
 
@@ -146,8 +140,8 @@ def cover_splits(part: Part, limit: int = 20_000) -> list[str]:
             if len(splits) > limit:
                 raise ValueError(
                     f"expected a cover of '{part.name}' within {limit} boxes, got more; shrink the box")
-            balls = {name: arb((low + high) / 2, 0).union(arb(low)).union(arb(high)) for name, (low,
-                high) in box.items()}
+            balls = {name: arb((low + high) / 2, 0).union(arb(low)).union(arb(high)) for name,
+                     (low, high) in box.items()}
             try:
                 evaluator = Evaluator(balls, {}, definitions)
                 if all(evaluator.truth(text) for text in part.conclusions):
@@ -171,8 +165,8 @@ def covered(part: Part) -> Part:
 
 def number_fact(name: str, text: str, formula: str) -> Part:
     """A statement about numbers alone, decided by balls: a cover of the empty box."""
-    return Part(name=name, text=text, conclusions=(formula,), satisfiable=Instance({}), splits=lambda: [
-        "leaf"])
+    return Part(name=name, text=text, conclusions=(formula,), satisfiable=Instance({}),
+                splits=lambda: ["leaf"])
 
 
 def over_reals(recipe: Callable[[], Derivation], *names: str) -> Callable[[], Derivation]:
@@ -194,7 +188,7 @@ def lowest_terms(recipe: Callable[[], Derivation]) -> Callable[[], Derivation]:
         result = recipe()
         return replace(result, parameters=tuple(
             replace(item, minimum=_reduced(item.minimum),
-                maximum=_reduced(item.maximum)) for item in result.parameters))
+                    maximum=_reduced(item.maximum)) for item in result.parameters))
 
     return reduced
 

@@ -94,8 +94,8 @@ DIAGONAL_ON_MATRICES = Part(
                  "all(sum(kappa[i] / (i + 1) * ((1 if p == i else 0) - (1 if p == j else 0)) for j in "
                  "range(i)) == kappa[i] * W[i][p] for i in range(T) for p in range(T))"),
     satisfiable=Instance({"W": causal_diagonal(2), "kappa": [1, 1]}),
-    instances=listed([Instance({"W": causal_diagonal(size), "kappa": [Fraction(k, k + 1) for k in range(1,
-        size + 1)]})
+    instances=listed([Instance({"W": causal_diagonal(size),
+                                "kappa": [Fraction(k, k + 1) for k in range(1, size + 1)]})
                       for size in range(1, 8)]))
 
 SINK_ON_MATRICES = Part(
@@ -104,31 +104,28 @@ SINK_ON_MATRICES = Part(
          "H_T, N of rank at most one with ‖N‖² = (T-1)²/T, and multipliers 1/√T on the own tokens: T G G^T = "
          "I + 11^T on the rows 2..T is at most T.",
     variables={"F": "matrix", "N": "matrix"}, definitions={"T": "len(F)", "harmonic": SIZE["harmonic"]},
-    conclusions=(CAUSAL_SINK.format(relation=">=").replace("W", "F"), CAUSAL_SINK.format(relation=
-        ">=").replace(
-        "W",
-        "N"),
+    conclusions=(CAUSAL_SINK.format(relation=">=").replace("W", "F"),
+                 CAUSAL_SINK.format(relation=">=").replace("W", "N"),
                  SQUARE.replace("W", "F") + " == T - harmonic", "rank(N) <= 1",
                  SQUARE.replace("W", "N") + " == (T - 1)**2 / T",
                  "T == 1 or psd([[(T if i == j else 0) - (1 if i == j else 0) - 1 for j in range(1, T)] "
                  "for i in range(1, T)])"),
     satisfiable=Instance({"F": frobenius_sink(2), "N": rank_one_sink(2)}),
     instances=listed([Instance({"F": frobenius_sink(size), "N": rank_one_sink(size)}) for size in range(1,
-        8)]))
+                                                                                                        8)]))
 
 
 def false_bound(name: str, operator: str, text: str, constraint: str, conclusion: str, W: Matrix,
                 *extra: Hypothesis) -> Variant:
     """A false lower bound on the norm of every W with the margins, refuted by a cheaper W."""
     part = Part(name=name, text=text, variables=MATRICES, definitions=SIZE, conclusions=(conclusion,),
-                hypotheses=(Hypothesis("feasible", "W has the causal margins", constraint.format(relation=
-                    ">=")), *extra))
+                hypotheses=(Hypothesis("feasible", "W has the causal margins",
+                                       constraint.format(relation=">=")), *extra))
     return Variant(operator, Instance({"W": W}), part)
 
 
 RANK_ONE = Hypothesis("rank one", "W has rank one, so that every Schatten norm is the "
-    "Frobenius norm",
-    "rank(W) == 1")
+    "Frobenius norm", "rank(W) == 1")
 ONE_VALUE = Hypothesis("diagonal Gram matrix", "W W^T is diagonal: its diagonal are the squared singular "
     "values",
                        "all(i == j or (W @ transpose(W))[i][j] == 0 for i in range(T) for j in range(T))")

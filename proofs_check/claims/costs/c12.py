@@ -7,7 +7,7 @@ from fractions import Fraction
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
 from proofs_check.claims.costs.building import (
     ARGUMENT, CERTIFICATE_VARIABLES, DIAGONAL_MATRICES, ONE_SINGULAR_VALUE, covered, exchangeable, listed,
-        number_fact,
+    number_fact,
     sink_certificate)
 from proofs_check.claims.costs.c4 import SINK_ON_MATRICES
 from proofs_check.claims.oversmoothing.derived import derived, false_formula
@@ -17,8 +17,8 @@ from theory.statements import Derivation, Lemma
 
 HALF = Fraction(1, 2)
 WORDS = {
-    "row_1": "token 1 beats token 2 by at least m: a1(b1-b2) >= m", "row_2":
-        "token 2 beats token 1 by at least m",
+    "row_1": "token 1 beats token 2 by at least m: a1(b1-b2) >= m",
+    "row_2": "token 2 beats token 1 by at least m",
     "circle": "c² + s² = 1: c = cos(2 pi/T), s = sin(2 pi/T) > 0 for T >= 3",
     "commute_1": "A = sum x_i x_i^T commutes with the rotation by 2 pi/T, which permutes the tokens: entry "
         "(1,1)",
@@ -40,8 +40,8 @@ def contradiction():
     cancel = identity("a2*first + a1*second", "0", definitions=definitions)
     negative = Lemma("-second > 0", by="terms", terms=(("1", ("first - m", "a2/a1")), ("1", ("m", "a2/a1"))))
     below = Lemma("m - second > 0", by="terms", terms=(("1", ("m",)), ("1", ("-second",))))
-    return Derivation(source.parameters, definitions, {"row_1": source.assumptions[
-        "row_1"]}, (cancel, negative, below),
+    return Derivation(source.parameters, definitions, {"row_1": source.assumptions["row_1"]},
+                      (cancel, negative, below),
                       (cancel.formula, negative.formula, below.formula))
 
 
@@ -84,20 +84,15 @@ COSINE_BOUNDS = covered(Part(
                                "T = 2..6; for larger T the bounds are taken from analysis (Taylor) as "
                                "hypotheses of 'rank two'.",
     parameters=({"name": "x", "minimum": ["1", "1"], "maximum": ["22", "7"]},),
-    conclusions=("1 - cos(x) <= x**2 / 2", "1 - cos(x) >= x**2 / 2 - x**4 / 24"), satisfiable=Instance({
-        "x": 2})))
+    conclusions=("1 - cos(x) <= x**2 / 2", "1 - cos(x) >= x**2 / 2 - x**4 / 24"),
+    satisfiable=Instance({"x": 2})))
 
 SQUARE_TOKENS = [[1, 0], [0, 1], [-1, 0], [0, -1]]
 NEIGHBOURS = [[Fraction(int((i - j) % 4 in (1, 3))) for j in range(4)] for i in range(4)]
-SQUARE = Instance({"x": SQUARE_TOKENS, "W": [[1, 0], [0, 1]], "lam": NEIGHBOURS,
-    "m": 1,
-    "s": 1,
-    "t": 4,
-    "count": 2})
-PAIR = Instance({"x": [[1, 0], [-1, 0]], "W": [[HALF, 0], [0, 0]], "lam": [[0, 1], [1, 0]],
-    "m": 1,
-    "s": HALF,
-    "t": 8,
+SQUARE = Instance({"x": SQUARE_TOKENS, "W": [[1, 0], [0, 1]], "lam": NEIGHBOURS, "m": 1, "s": 1, "t": 4,
+                   "count": 2})
+PAIR = Instance({"x": [[1, 0], [-1, 0]], "W": [[HALF, 0], [0, 0]], "lam": [[0, 1], [1, 0]], "m": 1, "s": HALF,
+                 "t": 8,
                  "count": 1})
 TIGHT_OR_UNUSED = ("all(x[i] @ W @ (x[i] - x[j]) >= m and (lam[i][j] == 0 or x[i] @ W @ (x[i] - x[j]) == m) "
                    "for i in range(T) for j in range(T) if j != i)")
@@ -124,35 +119,29 @@ RANK_TWO_ON_MATRICES = Part(
                  "abs(sum(a * dot(row, row) for row in U) - a * T) <= 1 / 10**30"),
     satisfiable=Instance({"T": 3}), instances=listed([Instance({"T": size}) for size in range(3, 13)]))
 
-SINK_RANK_CASES = [sink_certificate(*exchangeable(2, 1, 1, 4, 4, 0, 1)), sink_certificate(*exchangeable(5, 1,
-    1, 4, 4, 0, 1))]
+SINK_RANK_CASES = [sink_certificate(*exchangeable(2, 1, 1, 4, 4, 0, 1)),
+                   sink_certificate(*exchangeable(5, 1, 1, 4, 4, 0, 1))]
 SINK_RANK = Part(
     name="sink at rank one", quantifier="exists",
     text="C1's minimiser has rank one, so a head of dimension 1 pays what any head pays: shown here on two "
          "listed exchangeable families (C4's certificate, with rank(W) = 1); for any tokens it is C1.",
     variables=SINK_ON_MATRICES.variables, hypotheses=SINK_ON_MATRICES.hypotheses,
-        definitions=SINK_ON_MATRICES.definitions,
+    definitions=SINK_ON_MATRICES.definitions,
     conclusions=(*SINK_ON_MATRICES.conclusions, "rank(W) == 1"), satisfiable=SINK_RANK_CASES[0],
-        instances=listed(SINK_RANK_CASES))
+    instances=listed(SINK_RANK_CASES))
 
 CHEAP = Part(
-    name="a diagonal costs at least", text="", variables={"x": "matrix",
-        "W":
-        "matrix",
-        "m":
-        "scalar"}, definitions={
+    name="a diagonal costs at least", text="", variables={"x": "matrix", "W": "matrix", "m": "scalar"},
+    definitions={
         "T": "len(x)", "margins": DIAGONAL_MATRICES["margins"]},
     hypotheses=(Hypothesis("margins", "W has the margin", "all(margin >= m for margin in margins)"),
-                Hypothesis("positive semidefinite", "so that the nuclear norm "
-                    "is the trace",
-                    "psd(W)")), conclusions=(
-                    "True",))
+                Hypothesis("positive semidefinite", "so that the nuclear norm is the trace", "psd(W)")),
+                conclusions=("True",))
 VARIANTS = (
     CHEAP.vary("circle of two tokens", "trap", "The circle's formula holds at T = 2 too: nuclear cost at "
         "least 2m/(1-cos pi) = m",
-               Instance({"x": [[1, 0], [-1, 0]], "W": [[HALF, 0], [0, 0]],
-                   "m": 1}), conclusions=(
-                   "T != 2 or trace(W) >= m",)),
+               Instance({"x": [[1, 0], [-1, 0]], "W": [[HALF, 0], [0, 0]], "m": 1}),
+               conclusions=("T != 2 or trace(W) >= m",)),
     CHEAP.vary("one percent more on the circle", "constant moved", "Four tokens on the circle cost at least "
         "1.01·2m/(1-c) = 2.02 m",
                Instance({"x": SQUARE_TOKENS, "W": [[1, 0], [0, 1]], "m": 1}),
@@ -162,7 +151,7 @@ VARIANTS = (
                "least mT/(1-cos(2 pi/T)) = 4 m",
                Instance({"x": [[int(i == j) for j in range(4)] for i in range(4)], "m": 1,
                          "W": [[Fraction(3, 4) if i == j else Fraction(-1,
-                         4) for j in range(4)] for i in range(4)]}),
+                             4) for j in range(4)] for i in range(4)]}),
                conclusions=("trace(W) >= 4 * m",)),
     CHEAP.vary("rank one never", "flip inequality", "No rank-one W is a diagonal, not even for two tokens",
                Instance({"x": [[1], [-1]], "W": [[HALF]], "m": 1}), conclusions=("rank(W) >= 2",)),
@@ -173,7 +162,7 @@ VARIANTS = (
         "pi²)/(1 - pi²/(3T²))", GROWTH_POINT,
                   conclusions=("leading/T/(1 - pi_**2/(3*T**2)) - cost >= 0",)),
     false_formula(GROWTH, "leading order is the cost", "strict for non-strict",
-        "The rank-two cost is at most mT³/(2 pi²)", GROWTH_POINT,
+                  "The rank-two cost is at most mT³/(2 pi²)", GROWTH_POINT,
                   conclusions=("leading - cost >= 0",)),
 )
 
@@ -185,8 +174,7 @@ CLAIM = Claim(
               "mT/(1-cos(2 pi/T)) ~ mT³/(2 pi²) in nuclear norm, an upper bound; T >= 3 unit tokens equally "
               "spaced on a circle cost 2^{1/p} m/(1-cos(2 pi/T)) exactly.",
     parts=(RANK_ONE, CIRCLE, GROWTH, PI, COSINE_BOUNDS, CIRCLE_ON_MATRICES, RANK_TWO_ON_MATRICES, SINK_RANK),
-        variants=VARIANTS, uses=(
-        "C4",),
+    variants=VARIANTS, uses=("C4",),
     required="PROVED", required_formal="PROVED",
     scope_notes=(
         "For all T: 'rank one', 'circle' and 'rank two' (with the cosine bounds as hypotheses). On listed "

@@ -34,9 +34,7 @@ def stationary(**moved: Fraction) -> dict[str, Fraction]:
 
 POINT, STATIONARY = pythagorean(), stationary()
 WORDS = {"P_root": "P² = c² + (1-c²)/T: rho_T", "Q_root": "Q² = (1+c)² + (1-c²)/T: "
-    "sigma² - 2 beta + rho_T",
-    "R_root":
-    "R² = 1 - c²",
+    "sigma² - 2 beta + rho_T", "R_root": "R² = 1 - c²",
          "stationary": "1/R³ = a S: F'(c) = 0"}
 
 
@@ -61,16 +59,13 @@ UNIQUE = derived(
     costs_tradeoff.unique_minimiser, "one minimiser",
     "On c > 0: P², Q² grow, R² and 1/c fall, so F'/c = 1/R³ - a S increases, from -∞ at 0 to +∞ at 1: one "
     "zero c*. Q(c)² - Q(-c)² = 4c > 0, so F(c) < F(-c): c* is the only minimiser in (-1,1), for every "
-    "T >= 2 and a > 0.", satisfiable={
-        "T": 2,
-        "c": HALF,
-        "h": 1})
+    "T >= 2 and a > 0.", satisfiable={"T": 2, "c": HALF, "h": 1})
 BOUNDS = derived(
     over_reals(costs_tradeoff.two_sided_bounds, "T"), "two bounds",
     "At c*, for every T >= 2 and a > 0: c³ <= a(1+c+c²) and P³Q >= a(1-1/T)R³.", words=WORDS,
     satisfiable=STATIONARY,
     counterexamples={"stationary": {**STATIONARY, "a": Fraction(1, 1000)},
-        "P_root": stationary(P=Fraction(1, 10)),
+                     "P_root": stationary(P=Fraction(1, 10)),
                      "Q_root": stationary(Q=Fraction(1, 10)), "R_root": stationary(R=Fraction(10))})
 SCALED = derived(
     costs_tradeoff.scaled_stationarity, "scaled equation",
@@ -80,8 +75,7 @@ SCALED = derived(
 FULL = derived(
     costs_tradeoff.full_alignment, "full alignment",
     "At c = 1: P = 1, Q = 2, S = 3/4 - 5/(8T); R³ = 1/(aS) and R² ~ 2(1-c) give "
-    "(1-c)³ ~ (2/9)/a².", satisfiable={
-        "T": 2})
+    "(1-c)³ ~ (2/9)/a².", satisfiable={"T": 2})
 
 # regime: a as a function of w = √T, and the leading order of c* (of 1 - c* in regime 1)
 REGIMES = {
@@ -109,7 +103,7 @@ SIGN = ("[(1 - x**2)**(-3/2) - a*((1 - 1/T)/(P2*sqrt(P2)*sqrt(Q2)) + (1/x + 1 - 
 def excess(w: int, regime: int, c: float) -> float:
     """F'(c)/c in floating point."""
     t, a = float(w) ** 2, (w, 0.216 * 2.56 / (2.2 * 0.512), 1 / w, 8 / w**3, 1 / w**3, 0.5 / w**3,
-        1.0 / w**4)[regime - 1]
+                           1.0 / w**4)[regime - 1]
     p, q = sqrt(c * c + (1 - c * c) / t), sqrt((1 + c) ** 2 + (1 - c * c) / t)
     return (1 - c * c) ** -1.5 - a * ((1 - 1 / t) / (p**3 * q) + (1 / c + 1 - 1 / t) / (p * q**3))
 
@@ -118,13 +112,13 @@ def leading_slack(values: Mapping[str, object]) -> float:
     """The bound on the relative error minus the error of the root by Brent's method in log c, or log(1 - c)."""
     w, regime = int(values["w"]), int(values["regime"])
     lead = (0.0, (2 / 9) ** (1 / 3) * w ** (-2 / 3), 0.6, w ** (-1 / 3), sqrt(3) / w,
-        (2 / 3) ** (1 / 3) * w ** (-4 / 3), w**-2.0, w**-3.0)[regime]
+            (2 / 3) ** (1 / 3) * w ** (-4 / 3), w**-2.0, w**-3.0)[regime]
     if regime == 1:
         root = brentq(lambda x: -excess(w, regime, 1 - 2.718281828459045**x), log(1e-9), log(0.999),
-            xtol=1e-13)
+                      xtol=1e-13)
     else:
         root = brentq(lambda x: excess(w, regime, 2.718281828459045**x), log(1e-40), log(1 - 1e-9),
-            xtol=1e-13)
+                      xtol=1e-13)
     return 1.25 * w ** (-2 / 3) - abs(2.718281828459045**root / lead - 1)
 
 
@@ -141,30 +135,26 @@ LEADING_DEFINITIONS = {
     "high": "1 - lead*(1 - error) if regime == 1 else lead*(1 + error)",
 }
 RANGE = Hypothesis("range", "w >= 100, so T = w² >= 10^4, and one of the seven "
-    "regimes",
-    "w >= 100 and 1 <= regime and regime <= 7")
+    "regimes", "w >= 100 and 1 <= regime and regime <= 7")
 LEADING = Part(
     name="leading orders",
     text="T = w² >= 10^4, seven regimes of a: c* (1 - c* for a -> ∞) is the leading order up to the relative "
          "error 1.25 T^(-1/3): F'/c is negative below and positive above that "
          "interval, and it increases. Regimes: " + "; ".join(f"{key}: {row[2]}" for key,
-         row in REGIMES.items()) +
-             ".",
+                                                             row in REGIMES.items()) + ".",
     variables={"w": "integer", "regime": "integer"}, hypotheses=(RANGE,), definitions=LEADING_DEFINITIONS,
-    conclusions=("low <= 0 or " + SIGN.format(point="low") + " < 0", "high >= "
-        "1 or " + SIGN.format(point=
-        "high") +
-        " > 0"),
+    conclusions=("low <= 0 or " + SIGN.format(point="low") + " < 0",
+                 "high >= 1 or " + SIGN.format(point="high") + " > 0"),
     satisfiable=Instance({"w": 10**6, "regime": 3}),
     # below w = 100 the statement is not refuted either: "range" says where the family was tried
     instances=cases, numeric=leading_slack,
-    strategy=lambda: st.builds(lambda w, regime: Instance({"w": w, "regime": regime}), st.integers(100,
-        10**6), st.integers(1, 7)))
+    strategy=lambda: st.builds(lambda w, regime: Instance({"w": w, "regime": regime}),
+                               st.integers(100, 10**6), st.integers(1, 7)))
 
 
 def false_order(name: str, text: str, regime: int, lead: str, operator: str = "exponent moved") -> Variant:
     return LEADING.vary(name, operator, text, Instance({"w": 10**6, "regime": regime}), instances=None,
-        strategy=None, numeric=None,
+                        strategy=None, numeric=None,
                         definitions={**LEADING_DEFINITIONS, "lead": lead})
 
 
@@ -194,21 +184,15 @@ VARIANTS = (
     false_order("cube root always", "c* ~ a^(1/3) also at b = 1/2", 6, "a**(1/3)"),
     false_order("critical case forgotten", "at b = 1 c* ~ T^(-1/2)", 5, "1/w"),
     false_order("square root for cube root", "a = T^(-1/2): c* ~ a^(1/2)", 3, "a**(1/2)"),
-    false_order("b = 1 for b = 8", "at b = 8 c* ~ (2/3)^(1/3) T^(-2/3)", 4,
-        "(2/3)**(1/3) * w**(-4/3)",
-        "constant moved"),
+    false_order("b = 1 for b = 8", "at b = 8 c* ~ (2/3)^(1/3) T^(-2/3)", 4, "(2/3)**(1/3) * w**(-4/3)",
+                "constant moved"),
     false_order("full alignment too fast", "1 - c* ~ (2/9)^(1/3)/a for a -> ∞", 1, "(2/9)**(1/3) / a"),
-    Variant("trap", Instance({f"{end}_{size}": value for size in AT for end, value in zip((
-        "low",
-        "high"), root_bracket(size))}), SMALL_FIT),
-    false_formula(BOUNDS, "cube below a", "constant moved", "At the minimiser "
-        "c³ <= a/8", STATIONARY, conclusions=(
-        "a/8 - c**3 >= 0",)),
-    false_formula(UNIQUE, "alignment does not matter", "flip inequality",
-        "F(-c) <= F(c): Q(c) <= Q(-c)", {
-        "T": 2,
-        "c": HALF,
-        "h": 1},
+    Variant("trap", Instance({f"{end}_{size}": value for size in AT for end,
+                              value in zip(("low", "high"), root_bracket(size))}), SMALL_FIT),
+    false_formula(BOUNDS, "cube below a", "constant moved", "At the minimiser c³ <= a/8", STATIONARY,
+                  conclusions=("a/8 - c**3 >= 0",)),
+    false_formula(UNIQUE, "alignment does not matter", "flip inequality", "F(-c) <= F(c): Q(c) <= Q(-c)",
+                  {"T": 2, "c": HALF, "h": 1},
                   conclusions=("4*c <= 0",)),
 )
 

@@ -8,7 +8,7 @@ from proofs_check.claim import Claim, Hypothesis, Instance, Part, Variant
 from proofs_check.claims.costs import routes
 from proofs_check.claims.costs.building import (
     ARGUMENT, CERTIFICATE_VARIABLES, DIAGONAL_MATRICES, ONE_SINGULAR_VALUE, SINK_MATRICES,
-        diagonal_certificate,
+    diagonal_certificate,
     exchangeable, listed, sink_certificate)
 from proofs_check.claims.oversmoothing.derived import derived, drawn, false_formula, points
 from theory.costs_exchangeable import (
@@ -46,7 +46,7 @@ DIAGONAL = derived(
     words=WORDS, satisfiable=THREE_DIAGONAL,
     counterexamples={"ones_eigenvalue": {**TWO_DIAGONAL, "J": 1}, "conjugate": {**TWO_DIAGONAL, "T": 3}},
     instances=points(routes.diagonal_point), strategy=drawn(routes.diagonal_point),
-        numeric=routes.diagonal_slack)
+    numeric=routes.diagonal_slack)
 
 MASS = derived(
     mass_needs_mean_margin, "mass",
@@ -77,10 +77,10 @@ EXISTENCE = derived(
     satisfiable={"T": 2, "e": 1, "beta": 0, "s2": 1})
 
 # common, own, along, across, off, shift: rational hull distances, rho of both signs, sink in the span or not
-FAMILY = ((2, 1, 1, 4, 4, 0, 1), (2, 2, 1, -1, 4, 0, 1), (3, 1, 2, 1, 3, 0, 1), (3, Fraction(1, 10), 1, 2, 0,
-    0, 1),
-          (4, 0, 1, 0, 0, 1, 0), (4, 3, 1, 0, 4, 0, 1), (5, Fraction(3, 2), 2, -Fraction(1, 2), Fraction(3,
-              2), 0, 1),
+FAMILY = ((2, 1, 1, 4, 4, 0, 1), (2, 2, 1, -1, 4, 0, 1), (3, 1, 2, 1, 3, 0, 1),
+          (3, Fraction(1, 10), 1, 2, 0, 0, 1),
+          (4, 0, 1, 0, 0, 1, 0), (4, 3, 1, 0, 4, 0, 1),
+          (5, Fraction(3, 2), 2, -Fraction(1, 2), Fraction(3, 2), 0, 1),
           (6, 1, Fraction(1, 3), 1, 2, 0, 1))
 SIMPLICES = ([[1], [-1]], [[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])  # d = T - 1 < T, rho = -1/(T-1)
 MARGINS = (1, Fraction(3, 7))
@@ -121,35 +121,23 @@ DIAGONAL_ON_MATRICES = Part(
 
 # A feasible W that is cheaper than a false formula says refutes the formula: W alone, and its singular value.
 CHEAP_SINK = Part(
-    name="a sink's lower bound", text="", variables={"x": "matrix", "sink":
-        "vector",
-        "W":
-        "matrix",
-        "m":
-        "scalar",
-        "s":
-        "scalar"},
+    name="a sink's lower bound", text="",
+    variables={"x": "matrix", "sink": "vector", "W": "matrix", "m": "scalar", "s": "scalar"},
     hypotheses=(SINK_GRAM,
                 Hypothesis("feasible", "W has the margin", "all(margin >= m for margin in margins)"),
                 Hypothesis("norm", "every nonzero singular value of W is s, and there is one",
                            "W @ transpose(W) @ W == s**2 * W and trace(transpose(W) @ W) == s**2")),
     definitions={"T": "len(x)", "margins": SINK_MATRICES["margins"], **GRAM}, conclusions=("True",))
 CHEAP_DIAGONAL = Part(
-    name="a diagonal's lower bound", text="", variables={"x": "matrix",
-        "W":
-        "matrix",
-        "m":
-        "scalar",
-        "s":
-        "scalar",
+    name="a diagonal's lower bound", text="",
+    variables={"x": "matrix", "W": "matrix", "m": "scalar", "s": "scalar",
                                                          "count": "integer"},
     hypotheses=(DIAGONAL_GRAM,
                 Hypothesis("feasible", "W has the margin", "all(margin >= m for margin in margins)"),
                 Hypothesis("norm", "W has `count` nonzero singular values, all equal to s",
                            "W @ transpose(W) @ W == s**2 * W and trace(transpose(W) @ W) == count * s**2")),
     definitions={"T": "len(x)", "margins": DIAGONAL_MATRICES["margins"], **DIAGONAL_GRAM_DEFINITIONS},
-        conclusions=(
-        "True",))
+    conclusions=("True",))
 
 
 def only(part: Part, case: Instance) -> Instance:
@@ -158,16 +146,15 @@ def only(part: Part, case: Instance) -> Instance:
 
 def false_sink(name: str, operator: str, text: str, case: Instance, cost_square: str) -> Variant:
     return CHEAP_SINK.vary(name, operator, text, only(CHEAP_SINK, case),
-        conclusions=(f"s**2 >= {cost_square}",))
+                           conclusions=(f"s**2 >= {cost_square}",))
 
 
 def false_diagonal(name: str, operator: str, text: str, case: Instance, conclusion: str) -> Variant:
     return CHEAP_DIAGONAL.vary(name, operator, text, only(CHEAP_DIAGONAL, case), conclusions=(conclusion,))
 
 
-OPPOSITE = Part(name="a sink exists", text="", variables={"x": "matrix",
-    "sink":
-    "vector"}, hypotheses=(SINK_GRAM,),
+OPPOSITE = Part(name="a sink exists", text="", variables={"x": "matrix", "sink": "vector"},
+                hypotheses=(SINK_GRAM,),
                 definitions={"T": "len(x)", **GRAM},
                 conclusions=("separable([flat(outer(x[i], sink - x[j])) for i in range(T) for j in "
                     "range(T)], 'W')",))
@@ -205,7 +192,7 @@ VARIANTS = (
                       item if item.name != "conjugate" else Hypothesis("conjugate", "N M = T", "N*M == T")
                       for item in DIAGONAL.hypotheses)),
     false_formula(MASS, "mean margin strictly", "strict for non-strict",
-        "Mass forces the mean margin above L + log n",
+                  "Mass forces the mean margin above L + log n",
                   {"u": 1, "m": 1, "E": 1}, conclusions=("u - m > 0",)),
 )
 
@@ -217,7 +204,7 @@ CLAIM = Claim(
               "the centred span. Mass form: m = L + log T, resp. L + log(T-1) with no sink among the keys, "
               "when nonnegative.",
     parts=(SINK, DIAGONAL, MASS, DEGENERATE, EXISTENCE, SINK_ON_MATRICES, DIAGONAL_ON_MATRICES),
-        variants=VARIANTS,
+    variants=VARIANTS,
     required="PROVED", required_formal="PROVED",
     scope_notes=(
         "The parts 'sink', 'diagonal', 'mass', 'no sink at distance zero' and 'tokens exist' hold for all T "

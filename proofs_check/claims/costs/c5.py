@@ -7,7 +7,7 @@ from fractions import Fraction
 from proofs_check.claim import Claim, Hypothesis, Instance, Part, Variant
 from proofs_check.claims.costs.building import (
     CERTIFICATE_VARIABLES, DIAGONAL_MATRICES, ONE_SINGULAR_VALUE, SINK_MATRICES, diagonal_certificate,
-        exact_root,
+    exact_root,
     exchangeable, listed, mean, number_fact, outer, sink_certificate)
 from proofs_check.claims.equivalence.building import add, axis, dot
 from proofs_check.claims.oversmoothing.derived import derived, false_formula
@@ -29,12 +29,7 @@ GENERAL = derived(
     costs_boundary.general, "boundary",
     "C4's costs for every T, p: diagonal² - sink² has the sign of (T-1)^{2/p} rho_T(sigma²-2beta+rho_T) - "
     "(1-rho)², N = (T-1)^{1/p}, q² = rho_T, k² = sigma²-2beta+rho_T, e = 1-rho.", words=WORDS,
-    satisfiable={"T": 2,
-        "r": 1,
-        "m": 1,
-        "N": 1,
-        "k": 1,
-        "q": HALF})
+    satisfiable={"T": 2, "r": 1, "m": 1, "N": 1, "k": 1, "q": HALF})
 SQUARES = derived(costs_boundary.squares, "squares", "Two positive costs compare as their squares do.",
                   satisfiable={"diagonal": 1, "sink": 2})
 NUCLEAR = derived(
@@ -47,39 +42,28 @@ FROBENIUS = derived(
     "is T²/(T²-1). In mass form, sink margin s = L + log T, diagonal margin d = L + log(T-1) >= 0: it loses "
     "a fortiori. At T = 2, N = 1 for every p, so the sink loses for every p.",
     words=WORDS, satisfiable={"T": 2, "N": 1, "s": 1, "d": 0},
-    counterexamples={"exponent": {"T": 3, "N": 2, "s": 1, "d": HALF}, "log_grows": {
-        "T": 2,
-        "N": 1,
-        "s": HALF,
-        "d": 1}})
+    counterexamples={"exponent": {"T": 3, "N": 2, "s": 1, "d": HALF},
+                     "log_grows": {"T": 2, "N": 1, "s": HALF, "d": 1}})
 EXPONENT = derived(
     costs_boundary.critical_exponent_rate, "critical exponent",
     "Orthonormal, T >= 3, p > 0: with B = log(T-1), D = log(T²/(T²-1)), A = B + D = log(T²/(T+1)), log T = A "
     "+ C, the sink is cheaper iff 2B/p > A iff p < p_c = 2B/A; 2 - p_c = 2D/A and 2/(T² log T) < 2 - p_c < "
     "2/((T²-1) log(T-1)).",
-    words=WORDS, satisfiable=RATE, counterexamples={"D_lower": {**RATE,
-        "D": Fraction(1, 100)},
-        "D_upper": {**RATE,
-        "D": 1}})
+    words=WORDS, satisfiable=RATE,
+    counterexamples={"D_lower": {**RATE, "D": Fraction(1, 100)}, "D_upper": {**RATE, "D": 1}})
 INCREASES = derived(
     costs_boundary.critical_exponent_increases, "critical exponent increases",
     "2 - p_c = 2D/A falls in T, so p_c grows to 2: each p < 2 is won by the sink from one T on.",
     words=WORDS, satisfiable={"A1": 1, "A2": 2, "D1": 2, "D2": 1},
-    counterexamples={"D_falls": {"A1": 1, "A2": 2, "D1": 1, "D2": 3}, "A_grows": {
-        "A1": 3,
-        "A2": 1,
-        "D1": 2,
-        "D2": 1}})
+    counterexamples={"D_falls": {"A1": 1, "A2": 2, "D1": 1, "D2": 3},
+                     "A_grows": {"A1": 3, "A2": 1, "D1": 2, "D2": 1}})
 AMONG = derived(
     costs_boundary.sink_among_tokens, "sink among the tokens",
     "The sink is one of T orthonormal tokens, all T queries, the T-1 other keys: |q̄|² = 1/T, |k̄|² = "
     "1+1/(T-1), rank-one W with all margins m and norm m√(T-1) in every p, equal multipliers with the same "
     "objective: it is the Frobenius diagonal's cost, cheaper for p < 2 (T >= 3), dearer for p > 2.",
-    words=WORDS, satisfiable={"T": 2, "m": 1, "w": 1}, counterexamples={
-        "normalised": {
-        "T": 2,
-        "m": 1,
-        "w": 2}})
+    words=WORDS, satisfiable={"T": 2, "m": 1, "w": 1},
+    counterexamples={"normalised": {"T": 2, "m": 1, "w": 2}})
 BOUNDED_SINK = derived(
     costs_boundary.bounded_sink, "bounded sink",
     "0 < rho < 1 and c = sigma²-2beta+rho > 0 fixed: sink² < m²/(r⁴ rho c) at every T, and the sink wins "
@@ -137,8 +121,8 @@ MASS_BOUNDARY = Part(
     conclusions=("iff((L + log(T)) * T / sqrt(T + 1) < (L + log(T - 1)) * (T - 1), side == 1)",),
     satisfiable=Instance({"T": 4, "eps": HALF, "side": 1}),
     instances=listed([Instance({"T": tokens, "eps": eps, "side": side}) for tokens, eps, side in (
-        (4, HALF, 1), (5, HALF, 1), (40, HALF, 1), (3, Fraction(37, 100), 1), (3, Fraction(38, 100), 0), (3,
-            HALF, 0),
+        (4, HALF, 1), (5, HALF, 1), (40, HALF, 1), (3, Fraction(37, 100), 1), (3, Fraction(38, 100), 0),
+        (3, HALF, 0),
         (2, Fraction(1, 10**9), 0))]))
 
 
@@ -147,9 +131,8 @@ def token_sink(size: int) -> Instance:
     tokens = [[Fraction(v) for v in axis(size, i)] for i in range(size)]
     query, key = mean(tokens), add(tokens[0], mean(tokens[1:]), -1)
     squares = dot(query, query), dot(key, key)
-    return Instance({"x": tokens, "W": outer(query, key, 1 / (squares[0] * squares[1])),
-        "m": 1,
-        "t": size * (size - 1) * squares[0] * squares[1]})
+    return Instance({"x": tokens, "W": outer(query, key, 1 / (squares[0] * squares[1])), "m": 1,
+                     "t": size * (size - 1) * squares[0] * squares[1]})
 
 
 AMONG_ON_MATRICES = Part(
@@ -159,9 +142,7 @@ AMONG_ON_MATRICES = Part(
          "√(T-1).",
     variables={"x": "matrix", "W": "matrix", "m": "scalar", "t": "scalar"}, definitions={"T": "len(x)"},
     conclusions=("all(x[i] @ W @ (x[0] - x[j]) == m for i in range(T) for j in "
-        "range(1, T))",
-        "rank(W) == 1",
-        "trace(transpose(W) @ W) == (T - 1) * m**2",
+        "range(1, T))", "rank(W) == 1", "trace(transpose(W) @ W) == (T - 1) * m**2",
                  "t > 0 and sum(outer(x[i], x[0] - x[j]) for i in range(T) for j in range(1, T)) == t * W"),
     satisfiable=token_sink(2), instances=listed([token_sink(size) for size in range(2, 8)]))
 
@@ -170,45 +151,27 @@ def both(case: tuple) -> Instance:
     """The sink's and the diagonal's certificates on one exchangeable family."""
     x, sink = exchangeable(*case)
     first, second = sink_certificate(x, sink).values, diagonal_certificate(x).values
-    return Instance({"x": x, "sink": sink, "W": first["W"], "lam": first[
-        "lam"],
-        "s": first[
-        "s"],
-        "t": first[
-        "t"],
+    return Instance({"x": x, "sink": sink, "W": first["W"], "lam": first["lam"], "s": first["s"],
+                     "t": first["t"],
                      "V": second["W"], "mu": second["lam"], "sd": second["s"], "td": second["t"], "m": 1})
 
 
 def renamed(text: str) -> str:
     for old, new in (("margins", "margins_d"), ("lam", "mu"), ("W", "V"), ("G", "G_d"), ("count", "(T - 1)")):
         text = text.replace(old, new)
-    return text.replace("s > 0", "sd > 0").replace("s**2", "sd**2").replace(
-        "t > 0",
-        "td > 0").replace(
-        "t * V",
-        "td * V")
+    return text.replace("s > 0", "sd > 0").replace("s**2", "sd**2").replace("t > 0",
+        "td > 0").replace("t * V", "td * V")
 
 
-BOTH_DEFINITIONS = {**SINK_MATRICES, "margins_d": DIAGONAL_MATRICES["margins"].replace(
-    "W",
-    "V"),
-    "G_d": DIAGONAL_MATRICES[
-    "G"].replace(
-    "lam",
-    "mu")}
+BOTH_DEFINITIONS = {**SINK_MATRICES, "margins_d": DIAGONAL_MATRICES["margins"].replace("W", "V"),
+                    "G_d": DIAGONAL_MATRICES["G"].replace("lam", "mu")}
 CERTIFIED = Hypothesis("certificates", "W is the cheapest sink (one singular value s), V the cheapest "
     "diagonal (T-1 values sd): C4's certificates",
                        " and ".join(f"({text})" for text in (
-                           *[line.replace("count", "1") for line in ONE_SINGULAR_VALUE], *map(renamed,
-                               ONE_SINGULAR_VALUE))))
-BOTH_VARIABLES = {**{key: kind for key, kind in CERTIFICATE_VARIABLES.items() if key !=
-    "count"},
-    "sink":
-    "vector",
-    "V":
-    "matrix",
-    "mu":
-    "matrix",
+                           *[line.replace("count", "1") for line in ONE_SINGULAR_VALUE],
+                           *map(renamed, ONE_SINGULAR_VALUE))))
+BOTH_VARIABLES = {**{key: kind for key, kind in CERTIFICATE_VARIABLES.items() if key != "count"},
+                  "sink": "vector", "V": "matrix", "mu": "matrix",
                   "sd": "scalar", "td": "scalar"}
 # common, own, along, across, off, shift
 ALIGNED = (3, 2, 1, -2, 0, 0, 1)
@@ -222,20 +185,14 @@ def orthonormal(size: int) -> Instance:
     product = dot(query, query) * dot(key, key)
     second = diagonal_certificate(x).values
     return Instance({"x": x, "sink": sink, "W": outer(query, key, 1 / product),
-        "lam": [[Fraction(1)] * size] * size,
-        "s": 1 / exact_root(product),
-                     "t": size**2 * product, "V": second["W"], "mu": second[
-                         "lam"],
-                         "sd": second[
-                         "s"],
-                         "td": second[
-                         "t"],
-                         "m": 1})
+                     "lam": [[Fraction(1)] * size] * size, "s": 1 / exact_root(product),
+                     "t": size**2 * product, "V": second["W"], "mu": second["lam"], "sd": second["s"],
+                     "td": second["t"], "m": 1})
 
 
 def false_comparison(name: str, operator: str, text: str, case: Instance, conclusion: str) -> Variant:
     part = Part(name=name, text=text, variables=BOTH_VARIABLES, definitions=BOTH_DEFINITIONS,
-        hypotheses=(CERTIFIED,), conclusions=(conclusion,))
+                hypotheses=(CERTIFIED,), conclusions=(conclusion,))
     return Variant(operator, case, part)
 
 
@@ -246,24 +203,18 @@ VARIANTS = (
     false_comparison("sinks are cheaper at eight tokens", "trap", "In Frobenius norm the sink is cheaper "
         "from some moderate T on (orthonormal, T = 8: 8/3 > √7)",
                      orthonormal(8), "T < 8 or s**2 < (T - 1) * sd**2"),
-    false_comparison("sinks are never cheaper", "wrong converse", "The sink is "
-        "never cheaper in nuclear norm", orthonormal(3),
-        "s >= (T - 1) * sd"),
+    false_comparison("sinks are never cheaper", "wrong converse", "The sink is never cheaper in nuclear norm",
+                     orthonormal(3), "s >= (T - 1) * sd"),
     false_comparison("spectral norm too", "p for p*", "p = ∞: the sink is cheaper "
-        "when it is at p = 1", orthonormal(3),
-        "not (s < (T - 1) * sd) or s < sd"),
+        "when it is at p = 1", orthonormal(3), "not (s < (T - 1) * sd) or s < sd"),
     false_comparison("diagonal wins in Frobenius norm", "trap", "In Frobenius norm the diagonal is "
         "always cheaper, also for an aligned sink", both(ALIGNED),
                      "s**2 >= (T - 1) * sd**2"),
     false_formula(NUCLEAR, "two tokens", "drop hypothesis", "p = 1, orthonormal: the sink wins "
-        "for every T >= 2", {
-        "T": 2},
+        "for every T >= 2", {"T": 2},
                   bounds={"T": {"minimum": ["2", "1"], "integer": "true"}}),
-    false_formula(EXPONENT, "rate without T squared", "exponent moved",
-        "2 - p_c > 2/(T log T)", {**RATE,
-        "B": Fraction(7, 10),
-        "C": Fraction(29, 100),
-        "D": Fraction(117, 1000)},
+    false_formula(EXPONENT, "rate without T squared", "exponent moved", "2 - p_c > 2/(T log T)",
+                  {**RATE, "B": Fraction(7, 10), "C": Fraction(29, 100), "D": Fraction(117, 1000)},
                   conclusions=("2 - p_c > 2/(T*log_T)",)),
     false_formula(MASS_NUCLEAR, "three tokens in mass form", "constant moved",
         "T >= 3 suffices in mass form for every eps <= 1/2 (L = 0, a = log 2 < 7/10, g = log 3/2 > 2/5)",
@@ -271,8 +222,8 @@ VARIANTS = (
                   bounds={"T": {"minimum": ["3", "1"], "integer": "true"}, "a": {"minimum": ["1", "2"]}}),
     false_formula(UNBOUNDED, "always bounded", "trap", "At beta = rho = sigma² the sink's cost is bounded: "
         "sink² <= 4 m²/(r⁴ rho (1-rho)) for every T",
-                  {"T": 100, "r": 1, "m": 1, "N": 1, "rho": HALF}, conclusions=(
-                      "sink_square <= 4*m**2/(r**4*rho*(1 - rho))",)),
+                  {"T": 100, "r": 1, "m": 1, "N": 1, "rho": HALF},
+                  conclusions=("sink_square <= 4*m**2/(r**4*rho*(1 - rho))",)),
 )
 
 CLAIM = Claim(
@@ -285,7 +236,7 @@ CLAIM = Claim(
               "bounded and wins for every p < ∞ from some T on; at beta = rho = sigma² it is of order √T. "
               "Mass form, p = 1: T >= 4 suffices for every eps <= 1/2, T = 3 iff eps < 16/43, T = 2 never.",
     parts=(GENERAL, SQUARES, NUCLEAR, FROBENIUS, EXPONENT, INCREASES, AMONG, BOUNDED_SINK, UNBOUNDED,
-        MASS_NUCLEAR, MASS_THREE, LOG_3, ON_BOTH_SIDES, MASS_BOUNDARY,
+           MASS_NUCLEAR, MASS_THREE, LOG_3, ON_BOTH_SIDES, MASS_BOUNDARY,
            AMONG_ON_MATRICES),
     variants=VARIANTS, uses=("C4",), required="PROVED", required_formal="PROVED",
     scope_notes=(

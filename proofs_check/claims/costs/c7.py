@@ -85,15 +85,15 @@ def value_instance(x: Matrix, sink: Vector, omega: int = 1) -> Instance:
     """V sends x_j to omega e_j and the sink to 0, with rows in the span of both."""
     rows = columns_for([*x, sink])[:-1]
     return Instance({"x": x, "sink": sink, "V": [[omega * entry for entry in row] for row in rows],
-        "omega": omega})
+                     "omega": omega})
 
 
 # common, own, along, across, off, shift, then omega
 CASES = [value_instance(*exchangeable(*case), omega) for case, omega in (
-    ((1, 1, 0, 1, 1, 0, 0), 1), ((2, 1, 1, 1, 1, 0, 0), 1), ((2, 1, 1, 1, 0, 0, 0), 2), ((3, 0, 1, 0, 1, 0,
-        0), 1),
-    ((3, 1, 2, -1, 1, 0, 0), 1), ((4, 1, 1, 2, 1, 1, 0), 3), ((5, 0, 2, 1, 1, 1, 0), 1), ((6, Fraction(1, 2),
-        1, 1, 1, 0, 0), 1))]
+    ((1, 1, 0, 1, 1, 0, 0), 1), ((2, 1, 1, 1, 1, 0, 0), 1), ((2, 1, 1, 1, 0, 0, 0), 2),
+    ((3, 0, 1, 0, 1, 0, 0), 1),
+    ((3, 1, 2, -1, 1, 0, 0), 1), ((4, 1, 1, 2, 1, 1, 0), 3), ((5, 0, 2, 1, 1, 1, 0), 1),
+    ((6, Fraction(1, 2), 1, 1, 1, 0, 0), 1))]
 GRAM = {
     "T": "len(x)", "r2": "dot(x[0], x[0])", "sigma2": "dot(sink, sink) / r2", "beta": "dot(sink, x[0]) / r2",
     "rho": "dot(x[0], x[1]) / r2 if T > 1 else 0", "f": "1 - rho + T * (rho - beta**2 / sigma2)",
@@ -112,8 +112,8 @@ ON_MATRICES = Part(
          "with V x_j = omega e_j, V x_s = 0, rows of V in the span of tokens and sink (rank of the stacked "
          "rows unchanged), and A = V V^T = first·(I - 11^T/T) + last·11^T/T, which lists the squared "
          "singular values: first T-1 times, last once.",
-    variables={"x": "matrix", "sink": "vector", "V": "matrix", "omega":
-        "scalar"}, hypotheses=(GRAM_HYPOTHESIS,), definitions=GRAM,
+    variables={"x": "matrix", "sink": "vector", "V": "matrix", "omega": "scalar"},
+    hypotheses=(GRAM_HYPOTHESIS,), definitions=GRAM,
     conclusions=(INTERPOLATES,
                  "rank([(x[i] if i < T else sink if i == T else V[i - T - 1]) for i in range(2 * T + 1)]) == "
                  "rank([(x[i] if i < T else sink) for i in range(T + 1)])",
@@ -159,15 +159,8 @@ VARIANTS = (
     SOLVABLE.vary("always consistent", "trap", "Independent targets have an interpolant for all tokens: no "
                   "combination of tokens is the sink (f = 0: the sink is the mean of two orthonormal tokens)",
                   Instance({"x": [[1, 0], [0, 1]], "sink": [HALF, HALF], "normal": [HALF, HALF]})),
-    false_formula(CHEAP, "factor one", "constant moved", "Nulling never raises "
-        "the cost", {
-        "T": 2,
-        "e": 1,
-        "rho": 0,
-        "z": 0,
-        "a": 1,
-        "b": 1,
-        "b0": 0},
+    false_formula(CHEAP, "factor one", "constant moved", "Nulling never raises the cost",
+                  {"T": 2, "e": 1, "rho": 0, "z": 0, "a": 1, "b": 1, "b0": 0},
                   conclusions=("((T - 1)*a + b0) - ((T - 1)*a + b) >= 0",)),
 )
 
@@ -178,9 +171,8 @@ CLAIM = Claim(
               "(omega/r)[(T-1)(1-rho)^{-p/2} + f^{-p/2}]^{1/p}; without the null constraint f is 1-rho+T "
               "rho. For fixed rho < 1 and beta² <= sigma² rho nulling costs O(1); it blows up as beta² -> "
               "sigma² rho_T. (Any tokens: C7g.)",
-    parts=(INTERPOLANT, HOLDER, CHEAP, BLOWS_UP, ON_MATRICES), variants=VARIANTS, required=
-        "PROVED", required_formal=
-        "PROVED",
+    parts=(INTERPOLANT, HOLDER, CHEAP, BLOWS_UP, ON_MATRICES), variants=VARIANTS, required="PROVED",
+    required_formal="PROVED",
     scope_notes=(
         "The first four parts hold for all T; that V = V'P is least in every unitarily invariant norm is the "
         "argument in the text (multiplication by a projector does not increase such a norm).",

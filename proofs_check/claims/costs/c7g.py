@@ -85,7 +85,8 @@ LEAST = Part(
     conclusions=("other @ P == V", "sum(entry**2 for row in other for entry in row) == square + sum(entry**2 "
         "for row in other - V for entry in row)"),
     attainment="other == V",
-    satisfiable=Instance({"M": [[1, 0]], "t": [[1]], "P": [[1, 0], [0, 0]], "V": [[1, 0]], "other": [[1, 1]]}),
+    satisfiable=Instance({"M": [[1, 0]], "t": [[1]], "P": [[1, 0], [0, 0]], "V": [[1, 0]],
+                          "other": [[1, 1]]}),
     attained=Instance({"M": [[1, 0]], "t": [[1]], "P": [[1, 0], [0, 0]], "V": [[1, 0]], "other": [[1, 0]]}),
     instances=family(build), strategy=searched(build), numeric=pseudo_inverse_slack)
 

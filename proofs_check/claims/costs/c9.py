@@ -65,9 +65,8 @@ def short_cycles() -> Derivation:
 
     lemmas = (
         same("3*(a + b - 1) + a + 2*w*b", "primal"), same("g0 + g1 + g2", "1"), same("g0 - (g1 + g2)/2", "0"),
-        same("w/2*(g1 - g2)", "1"), positive("1/n - g2"), positive("1/n"), positive(
-            "g1 - 1/n"), nonnegative(
-            "1 - 1/n"),
+        same("w/2*(g1 - g2)", "1"), positive("1/n - g2"), positive("1/n"), positive("g1 - 1/n"),
+        nonnegative("1 - 1/n"),
         same("primal - dual", "2*b*(w**2 - 3)/w"), positive("3 - (17320508/10000000)**2"),
         positive("(17320509/10000000)**2 - 3"))
     parameters = (Parameter("a", minimum="0", integer=True), Parameter("b", minimum="1", integer=True),
@@ -129,11 +128,11 @@ def sink_matrix(cycle: list[int]) -> Instance:
     table = [[Fraction(1 if j == cycle[i] else -1) for j in range(n)] for i in range(n)]
     shifts = [Fraction(sum(row), n + 1) for row in table]
     return Instance({"W": [[entry - shift for entry in row] + [-shift] for row, shift in zip(table, shifts)],
-        "target": cycle})
+                     "target": cycle})
 
 
-PERMUTATIONS = ([1, 0], [1, 2, 0], [1, 0, 3, 2], [1, 2, 3, 0], [1, 2, 0, 4, 3], [1, 2, 3, 4, 5, 0], [1, 2, 0,
-    4, 5, 3, 7, 6])
+PERMUTATIONS = ([1, 0], [1, 2, 0], [1, 0, 3, 2], [1, 2, 3, 0], [1, 2, 0, 4, 3], [1, 2, 3, 4, 5, 0],
+                [1, 2, 0, 4, 5, 3, 7, 6])
 ON_MATRICES = Part(
     name="sink default on matrices", quantifier="exists",
     text="For seven listed permutations of n = 2..8 orthonormal tokens, one W each: logits minus the sink's "
@@ -152,28 +151,23 @@ THREE = BEYOND[6]
 VARIANTS = (
     *c9_crossings.VARIANTS,
     false_formula(SELF_FROBENIUS, "sink wins in Frobenius norm", "trap",
-        "Orthonormal, Frobenius: the sink default is cheaper", {
-        "n": 2},
+        "Orthonormal, Frobenius: the sink default is cheaper", {"n": 2},
                   conclusions=("n*(5*n - 4)/(n + 1) < 5*n - 9",)),
     false_formula(SELF_LOWER, "involutions cross too", "trap", "Involutions: "
-        "the sink default becomes cheaper", {
-        "n": 100,
-        "e": 1,
-        "g": 10},
+        "the sink default becomes cheaper", {"n": 100, "e": 1, "g": 10},
                   conclusions=("2*(n - 1) + e*(n - 2)/g < 2*n - 3",)),
-    false_formula(THREE, "three-cycles from 48 on", "constant moved", "3-cycles: the sink is cheaper at n = "
-        "48",
+    false_formula(THREE, "three-cycles from 48 on", "constant moved",
+                  "3-cycles: the sink is cheaper at n = 48",
                   {"v": ROOT_3, "N": 51, "k": 48, "j": 3}, conclusions=(
                       "((2*v/3 - 1)*k - 1)**2*(k + 1) - (k - 2)**2 > 0",)),
     false_formula(SINK_DEFAULT, "n - 1 for n - 2", "T for T-1", "The multipliers' objective is "
         "2(n-1)/e + (n-1)/g", PLAIN,
                   conclusions=("n*(alpha + (n - 1)*gamma) == 2*(n - 1)/e + (n - 1)/g",)),
-    false_formula(FROBENIUS_BOUNDARY, "aligned sink always wins", "flip "
-        "inequality",
+    false_formula(FROBENIUS_BOUNDARY, "aligned sink always wins", "flip inequality",
         "Frobenius, aligned: the sink wins for every n",
                   {"n": 5, "c": HALF}, conclusions=("self_square > sink_square",)),
     false_formula(FROBENIUS_BOUNDARY, "alignment never helps", "wrong converse",
-        "Frobenius, aligned: the sink never wins",
+                  "Frobenius, aligned: the sink never wins",
                   {"n": 6, "c": HALF}, conclusions=("self_square <= sink_square",)),
 )
 
@@ -189,7 +183,7 @@ CLAIM = Claim(
               "3: sink from 231 on. The ansatz 2P+I-(3/n)11^T is optimal for single cycles of 4..11 tokens "
               "and not for 12, and would put the crossing at 73.",
     parts=(SINK_DEFAULT, ROOMS, SELF_FROBENIUS, FROBENIUS_BOUNDARY, SELF_LOWER, SHORT_CYCLES, ON_MATRICES,
-        *c9_crossings.PARTS, *BEYOND),
+           *c9_crossings.PARTS, *BEYOND),
     variants=VARIANTS, required="PROVED", required_formal="PROVED",
     scope_notes=(
         "Crossings for cycles of one length are complete: every pair (length, cycles) with fewer than 225 "

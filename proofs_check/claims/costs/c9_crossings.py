@@ -23,7 +23,7 @@ NONE = Fraction(0)
 THRESHOLD = 225  # from here on the bound that holds for every n takes over
 # the greatest number of cycles, for lengths 4, 5, ..., for which the self default is cheaper
 LAST = (36, 26, 16, 15, 12, 11, 9, 9, 8, 7, 7, 6, 6, 5, 5, 5, *(4,) * 5, *(3,) * 9, *(2,) * 16, *(1,) * 50,
-    *(0,) * 13)
+        *(0,) * 13)
 ALIGNED_LAST = {Fraction(1, 100): 95, Fraction(1, 10): 50, Fraction(1, 2): 13}  # single cycles
 
 TABLE = {"lengths": "integers", "cycles": "integers", "alignment": "vector"}
@@ -63,9 +63,9 @@ def table(name: str, text: str, cases: Cases, listing: Sequence[str], sink: bool
     """There are witnesses for every case; `listing` says in the kernel's language which cases those are."""
     found = Instance(Later(lambda: (sink_values if sink else self_values)(cases)))
     return Part(name=name, text=text, quantifier="exists",
-        variables=SINK_VARIABLES if sink else SELF_VARIABLES,
+                variables=SINK_VARIABLES if sink else SELF_VARIABLES,
                 conclusions=(*listing, *((SINK_FEASIBLE, SINK_CHEAPER) if sink else (SELF_FEASIBLE,
-                    SELF_CHEAPER))),
+                                                                                     SELF_CHEAPER))),
                 satisfiable=found, instances=lambda seed: [found])
 
 
@@ -77,18 +77,18 @@ SINGLE_SELF = table(
     "single cycles, self", "A single cycle of n = 2..99 tokens, nuclear norm, orthonormal sink: for every "
     "one of these n there are slacks whose M costs strictly less than the sink default. So the self default "
     "is cheaper for all n <= 99.",
-    single(2, 99), ("lengths == [n for n in range(2, 100)]", "all(k == 1 for k in "
-        "cycles)", ORTHONORMAL), sink=False)
+    single(2, 99), ("lengths == [n for n in range(2, 100)]", "all(k == 1 for k in cycles)", ORTHONORMAL),
+    sink=False)
 SINGLE_SINK = table(
     "single cycles, sink", "A single cycle of n = 100..224 tokens: for every one of these n there are "
     "multipliers by which every self default costs strictly more than the sink default. With 'sink beyond "
     "225' the sink is cheaper for all n >= 100.",
-    single(100, THRESHOLD - 1), ("lengths == [n for n in range(100, 225)]",
-        "all(k == 1 for k in cycles)", ORTHONORMAL), sink=True)
+    single(100, THRESHOLD - 1),
+    ("lengths == [n for n in range(100, 225)]", "all(k == 1 for k in cycles)", ORTHONORMAL), sink=True)
 
 EQUAL_SELF_CASES = [(4 + at, k, NONE) for at, most in enumerate(LAST) for k in range(2, most + 1)]
-EQUAL_SINK_CASES = [(4 + at, k, NONE) for at, most in enumerate(LAST) for k in range(max(2, most + 1),
-    THRESHOLD)
+EQUAL_SINK_CASES = [(4 + at, k, NONE) for at,
+                    most in enumerate(LAST) for k in range(max(2, most + 1), THRESHOLD)
                     if (4 + at) * k < THRESHOLD]
 EQUAL_SELF = table(
     "equal cycles, self", "k >= 2 cycles of one length l = 4..112: for every k <= last[l-4] (36, 26, 16, 15, "
@@ -142,7 +142,7 @@ ANSATZ_CROSSING = number_fact(
     f" and all({ANSATZ_COST} > 2*(l - 1) + (l - 2)/sqrt(l + 1) for l in [73])")
 
 PARTS = (SINGLE_SELF, SINGLE_SINK, EQUAL_SELF, EQUAL_SINK, ALIGNED_SELF, ALIGNED_SINK, ANSATZ,
-    ANSATZ_CROSSING)
+         ANSATZ_CROSSING)
 
 FEASIBLE = Hypothesis("self feasible", "M of these slacks meets every constraint of the self "
     "default", SELF_FEASIBLE)

@@ -149,7 +149,7 @@ def sink_values(cases: Sequence[tuple[int, int, Fraction]]) -> dict[str, object]
         raise ValueError("expected the sink to be cheaper in every case, got one where self is; correct the "
             "list")
     return {**_shape(cases), "rows": [[item.dual_row] for item in found],
-        "cross": [item.cross for item in found]}
+            "cross": [item.cross for item in found]}
 
 
 def _shape(cases: Sequence[tuple[int, int, Fraction]]) -> dict[str, object]:

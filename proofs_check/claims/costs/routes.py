@@ -60,8 +60,7 @@ def diagonal_point(choose: Choose) -> dict[str, object]:
     t = choose(2, 5)
     powers = {"N": t - 1, "M": 1} if choose(0, 1) else {"N": 1, "M": t - 1}
     return {"T": t, "r": Fraction(choose(1, 6), 2), "e": Fraction(t, t - 1) * Fraction(choose(1, 8), 8),
-        "m": Fraction(choose(1, 6), 3),
-            "J": t * choose(0, 1), **powers}
+            "m": Fraction(choose(1, 6), 3), "J": t * choose(0, 1), **powers}
 
 
 def diagonal_slack(values: Values) -> float:
@@ -86,8 +85,10 @@ def value_slack(values: Values) -> float:
     pairs = []
     for norm in NORMS:
         found = value_cost(tokens, np.eye(int(t)), norm, null=sink)
-        formula = max(e**-0.5,
-            f**-0.5) if norm == inf else ((t - 1) * e ** (-norm / 2) + f ** (-norm / 2)) ** (1 / norm)
+        if norm == inf:
+            formula = max(e**-0.5, f**-0.5)
+        else:
+            formula = ((t - 1) * e ** (-norm / 2) + f ** (-norm / 2)) ** (1 / norm)
         pairs += [(found.lower, formula), (found.upper, formula)]
     return slack(pairs)
 
@@ -144,7 +145,8 @@ def bigram_sink_slack(values: Values) -> float:
     eye = np.eye(size + 1)
     asked = inverse_bigram(eye[:size], np.array(values["target"]), sink=eye[size]).attention
     pairs = []
-    nuclear, frobenius = 2 * (size - 1) + (size - 2) / sqrt(size + 1), sqrt(size * (5 * size - 4) / (size + 1))
+    nuclear = 2 * (size - 1) + (size - 2) / sqrt(size + 1)
+    frobenius = sqrt(size * (5 * size - 4) / (size + 1))
     for norm, formula in ((1.0, nuclear), (2.0, frobenius)):
         found = minimum_norm(asked, norm)
         pairs += [(found.lower, formula), (found.upper, formula)]
