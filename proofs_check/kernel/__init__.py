@@ -2,7 +2,7 @@
 
 It imports the standard library and python-flint and nothing else.  Whoever accepts its answers trusts
 
-* the files of this package (formula.py and symbolic.py carry the mathematics) and the Python interpreter;
+* the files of this package (values, functions, formula and symbolic carry the mathematics) and the Python interpreter;
 * python-flint: exact rational and polynomial arithmetic, and ball arithmetic that encloses;
 * that the formulas of `claim.json` say what the claim's words say: read them, they are a few lines each;
 * for certificates of kind `formal` alone: that the recorded build of the named sources took place (the kernel checks

@@ -11,23 +11,20 @@ from __future__ import annotations
 
 import ast
 import operator
-from importlib import import_module
 from keyword import iskeyword
 
-from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, nmod_mat
+from flint import arb, ctx, fmpq
 
-from proofs_check.kernel.encoding import Cloud, Rejected, integer_row, need
+from proofs_check.kernel.encoding import Cloud, Rejected, need
+from proofs_check.kernel.functions import FUNCTIONS, MAX_STEPS
+from proofs_check.kernel.values import Shifted, Undecided, compare, holds_no_ball, is_number, multiply
 
-MAX_STEPS = 5_000_000
 MAX_POWER = 4096
-PRIME = 2**61 - 1
 PRECISIONS = (128, 512, 2048)
 _SIGNS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
 _RELATIONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
-
-
-class Undecided(Rejected):
-    """Two balls overlap, so the comparison has no certain answer at this precision."""
+_REDUCTIONS = ("all", "any", "sum", "min", "max")
+_KEYED = ("separable", "hull_distance_at_least", "hull_distance_at_most", "norm_at_most")
 
 
 def parse(text: str) -> ast.expr:
@@ -36,74 +33,6 @@ def parse(text: str) -> ast.expr:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise Rejected(f"not a formula: {text[:60]!r}") from None
-
-
-def is_number(value: object) -> bool:
-    return isinstance(value, (int, fmpq, arb)) and not isinstance(value, bool)
-
-
-def holds_no_ball(value: object) -> bool:
-    """Equality of balls may be undecided, so membership is for exact values only."""
-    return all(map(holds_no_ball, value)) if isinstance(value, list) else isinstance(value, (int, fmpq))
-
-
-def compare(left: object, relation: str, right: object) -> bool:
-    """Decide a relation between two numbers, or raise `Undecided`."""
-    need(is_number(left) and is_number(right), "only numbers can be compared")
-    if not isinstance(left, arb) and not isinstance(right, arb):
-        left, right = fmpq(left), fmpq(right)
-        return bool({"<": left < right, "<=": left <= right, ">": left > right, ">=": left >= right,
-                     "==": left == right, "!=": left != right}[relation])
-    left, right = arb(left), arb(right)
-    need(left.is_finite() and right.is_finite(), "a comparison met a value that is not finite")
-    if relation in ("==", "!="):
-        if left < right or left > right:
-            return relation == "!="
-        if left.is_exact() and right.is_exact():
-            return relation == "=="
-        raise Undecided("two enclosures overlap, so equality is undecided")
-    forward, backward = {"<": (left < right, left >= right), "<=": (left <= right, left > right),
-                         ">": (left > right, left <= right), ">=": (left >= right, left < right)}[relation]
-    if forward or backward:
-        return bool(forward)
-    raise Undecided(f"two enclosures overlap, so '{relation}' is undecided")
-
-
-def shape(matrix: object) -> tuple[int, int]:
-    need(isinstance(matrix, list) and all(isinstance(row, list) for row in matrix), "expected a matrix")
-    need(len(matrix) > 0 and len({len(row) for row in matrix}) == 1, "a matrix needs rows of one length")
-    return len(matrix), len(matrix[0])
-
-
-def exact(matrix: list) -> bool:
-    return not any(isinstance(entry, arb) for row in matrix for entry in row)
-
-
-def flint_matrix(matrix: list, enclosed: bool) -> fmpq_mat | arb_mat:
-    rows, columns = shape(matrix)
-    need(all(is_number(entry) for row in matrix for entry in row), "a matrix holds numbers only")
-    convert = arb if enclosed else fmpq
-    return (arb_mat if enclosed else fmpq_mat)(rows, columns, [convert(entry) for row in matrix for entry in row])
-
-
-def multiply(left: list, right: list) -> list:
-    """Matrix product of two lists of rows, exact when both are."""
-    enclosed = not (exact(left) and exact(right))
-    need(shape(left)[1] == shape(right)[0], "matrix shapes do not fit")
-    return (flint_matrix(left, enclosed) * flint_matrix(right, enclosed)).tolist()
-
-
-def square_root(evaluator: Evaluator, value: object) -> fmpq | arb:
-    need(is_number(value), "sqrt takes a number")
-    if isinstance(value, arb):
-        need(bool(value >= 0), "sqrt of a ball that may be negative")
-        return value.sqrt()
-    value = fmpq(value)
-    need(bool(value >= 0), "sqrt of a negative number")
-    (top, rest), (bottom, left) = value.p.sqrtrem(), value.q.sqrtrem()
-    if rest == 0 and left == 0:
-        return fmpq(top, bottom)
-    return evaluator.ball(value).sqrt()
 
 
 class Evaluator:
@@ -325,158 +254,10 @@ class Evaluator:
             raise Rejected(f"{name}: arguments of the wrong number, type or value") from None
 
 
-_REDUCTIONS = ("all", "any", "sum", "min", "max")
-_KEYED = ("separable", "hull_distance_at_least", "hull_distance_at_most", "norm_at_most")
-
-
 def usable_name(name: object) -> bool:
     """ASCII identifiers that are no keyword and hide nothing of the language."""
     return isinstance(name, str) and name.isascii() and name.isidentifier() and not iskeyword(name) \
         and name not in FUNCTIONS and name != "pi"
-
-
-class Shifted:
-    """A cloud with one exact vector subtracted from every row."""
-
-    def __init__(self, cloud: Cloud, vector: list):
-        need(isinstance(cloud, Cloud) and len(vector) == cloud.columns, "the shift has another length than the rows")
-        self.cloud, self.vector = cloud, vector
-
-
-def _statements(values) -> list[bool]:
-    for value in values:
-        need(isinstance(value, bool), "'all' and 'any' take statements")
-        yield value
-
-
-def _total(evaluator: Evaluator, values) -> object:
-    total = 0
-    for value in values:
-        need(is_number(value) or isinstance(value, list), "'sum' takes numbers, vectors and matrices")
-        total = value if type(total) is int and total == 0 else evaluator.entrywise(operator.add, total, value)
-    return total
-
-
-def _extreme(values, keep: str) -> object:
-    values = list(values)
-    need(bool(values) and all(is_number(value) for value in values), f"the {keep} of nothing")
-    if any(isinstance(value, arb) for value in values):
-        best = arb(values[0])
-        for value in values[1:]:
-            best = getattr(best, keep)(arb(value))
-        return best
-    return min(map(fmpq, values)) if keep == "min" else max(map(fmpq, values))
-
-
-def _dot(evaluator: Evaluator, left: list, right: list) -> object:
-    need(len(left) == len(right), "dot takes vectors of one length")
-    return _total(evaluator, (evaluator.entrywise(operator.mul, a, b) for a, b in zip(left, right)))
-
-
-def _softmax(evaluator: Evaluator, logits: list) -> list:
-    weights = [evaluator.ball(value).exp() for value in logits]
-    total = sum(weights, arb(0))
-    return [weight / total for weight in weights]
-
-
-def _range(evaluator: Evaluator, *ends: object) -> range:
-    need(all(type(int(end)) is int and end == int(end) for end in ends), "range takes integers")
-    result = range(*[int(end) for end in ends])
-    need(len(result) <= MAX_STEPS, "a range is too long")
-    return result
-
-
-def _psd(evaluator: Evaluator, matrix: list) -> bool:
-    """Exact LDLᵀ elimination; a zero pivot of a positive semidefinite matrix has a zero row."""
-    size = shape(matrix)[0]
-    rows = [[fmpq(entry) for entry in row] for row in matrix]
-    need(shape(matrix)[1] == size and all(rows[i][j] == rows[j][i] for i in range(size) for j in range(i)),
-         "psd takes a symmetric matrix")
-    for k in range(size):
-        if rows[k][k] < 0 or (rows[k][k] == 0 and any(rows[k][j] != 0 for j in range(k, size))):
-            return False
-        for i in range(k + 1, size):
-            if rows[k][k] != 0:
-                ratio = rows[i][k] / rows[k][k]
-                rows[i] = [a - ratio * b for a, b in zip(rows[i], rows[k])]
-    return True
-
-
-def _trace(evaluator: Evaluator, matrix: list) -> object:
-    rows, columns = shape(matrix)
-    need(rows == columns, "trace takes a square matrix")
-    return _total(evaluator, (row[i] for i, row in enumerate(matrix)))
-
-
-def _sign(evaluator: Evaluator, value: object) -> int:
-    return int(compare(value, ">", 0)) - int(compare(value, "<", 0))
-
-
-def _rank(evaluator: Evaluator, matrix: list) -> int:
-    return 0 if not matrix else int(flint_matrix(matrix, False).rank())
-
-
-def _independent(evaluator: Evaluator, rows: object) -> bool:
-    """Linear independence as a family; for a cloud, full rank modulo a prime proves it."""
-    if not isinstance(rows, Cloud):
-        return len(rows) == 0 or _rank(evaluator, rows) == len(rows)
-    if rows.rows > rows.columns:
-        return False
-    integers = []
-    for block in rows.blocks():
-        for row in block:
-            integers += [value % PRIME for value in integer_row(row)[0]]
-    if nmod_mat(rows.rows, rows.columns, integers, PRIME).rank() < rows.rows:
-        raise Undecided("the rows look dependent, which a rank modulo a prime cannot prove")
-    return True
-
-
-def _matrix(evaluator: Evaluator, cloud: object) -> list:
-    need(isinstance(cloud, Cloud) and cloud.rows * cloud.columns <= MAX_STEPS, "matrix takes a cloud of moderate size")
-    scaled = (integer_row(row) for block in cloud.blocks() for row in block)
-    return [[fmpq(value, scale) for value in values] for values, scale in scaled]
-
-
-def _imported(module: str, name: str):
-    """A predicate of another file, which needs this file's types and so can only be imported when it is used."""
-    def call(evaluator: Evaluator, *arguments: object) -> bool:
-        return getattr(import_module(f"proofs_check.kernel.{module}"), name)(evaluator, *arguments)
-    return call
-
-
-FUNCTIONS = {
-    "all": lambda e, values: all(_statements(values)),
-    "any": lambda e, values: any(_statements(values)),
-    "sum": lambda e, values: _total(e, values),
-    "min": lambda e, *values: _extreme(values[0] if len(values) == 1 else values, "min"),
-    "max": lambda e, *values: _extreme(values[0] if len(values) == 1 else values, "max"),
-    "abs": lambda e, value: abs(value) if is_number(value) else need(False, "abs takes a number"),
-    "len": lambda e, values: len(values),
-    "range": _range,
-    "exp": lambda e, value: e.ball(value).exp(),
-    "log": lambda e, value: e.ball(value).log() if compare(value, ">", 0) else need(False, "log of a value <= 0"),
-    "cos": lambda e, value: e.ball(value).cos(),
-    "sin": lambda e, value: e.ball(value).sin(),
-    "sqrt": square_root,
-    "dot": _dot,
-    "outer": lambda e, left, right: [[e.entrywise(operator.mul, a, b) for b in right] for a in left],
-    "flat": lambda e, matrix: [entry for row in matrix for entry in row],
-    "transpose": lambda e, matrix: [list(column) for column in zip(*matrix, strict=True)],
-    "trace": _trace,
-    "eye": lambda e, size: [[int(i == j) for j in _range(e, size)] for i in _range(e, size)],
-    "softmax": _softmax,
-    "rank": _rank,
-    "psd": _psd,
-    "sign": _sign,
-    "matrix": _matrix,
-    "independent": _independent,
-    "separable": _imported("separation", "separable"),
-    "hull_distance_at_least": _imported("separation", "distance_at_least"),
-    "hull_distance_at_most": _imported("separation", "distance_at_most"),
-    "norm_at_most": _imported("norms", "norm_at_most"),
-    "implies": None,
-    "iff": None,
-}
 
 
 def decide(values: dict, definitions: list, hypotheses: list[str], conclusions: list[str], witnesses: dict,

@@ -10,10 +10,15 @@ every quantity enclosed by balls.  It follows from ‖ABC‖_p ≤ ‖A‖_∞�
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from flint import arb, arb_mat, fmpq
 
 from proofs_check.kernel.encoding import Rejected, field, need, read_value
-from proofs_check.kernel.formula import Evaluator, compare, flint_matrix, shape
+from proofs_check.kernel.values import compare, flint_matrix, shape
+
+if TYPE_CHECKING:
+    from proofs_check.kernel.formula import Evaluator
 
 
 def frobenius_square(matrix: arb_mat) -> arb:

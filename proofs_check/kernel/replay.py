@@ -24,8 +24,9 @@ from flint import arb, fmpq
 from proofs_check.kernel.encoding import (Cloud, Malformed, Rejected, digest, field, need, read_integer, read_json, read_number,
                                           read_value, well_formed)
 from proofs_check.kernel.formal import check_formal
-from proofs_check.kernel.formula import compare, decide
+from proofs_check.kernel.formula import decide
 from proofs_check.kernel.symbolic import Domain, check_cover, check_derivation
+from proofs_check.kernel.values import compare
 
 CLAIM_SCHEMA = "sinkproof/claim/1"
 CERTIFICATE_SCHEMA = "sinkproof/certificate/1"

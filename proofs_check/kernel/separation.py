@@ -11,11 +11,15 @@ Exactly one of the two exists for a finite set of rows, so either witness decide
 from __future__ import annotations
 
 from math import lcm
+from typing import TYPE_CHECKING
 
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz_mat
 
 from proofs_check.kernel.encoding import Cloud, integer_row, field, need, read_integer, read_number
-from proofs_check.kernel.formula import Evaluator, Shifted, compare, is_number
+from proofs_check.kernel.values import Shifted, compare, is_number
+
+if TYPE_CHECKING:
+    from proofs_check.kernel.formula import Evaluator
 
 BASIS_PRECISION = 192
 

@@ -13,7 +13,8 @@ from itertools import product
 from flint import arb, ctx, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
 from proofs_check.kernel.encoding import Rejected, field, need, read_number
-from proofs_check.kernel.formula import MAX_POWER, Evaluator, Undecided, parse, usable_name
+from proofs_check.kernel.formula import MAX_POWER, Evaluator, parse, usable_name
+from proofs_check.kernel.values import Undecided
 
 MAX_TERMS = 200_000
 COVER_PRECISION = 64

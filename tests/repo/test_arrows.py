@@ -60,10 +60,8 @@ def test_a_forbidden_import_is_seen(source: str, room: str) -> None:
     assert forbidden(source, ALLOWED[room]) != set()
 
 
-def test_nothing_in_the_kernel_imports_by_a_computed_name_outside_itself() -> None:
+def test_nothing_in_the_kernel_imports_by_a_computed_name() -> None:
     for path in sorted((ROOT / "proofs_check/kernel").glob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("import_module", "__import__"):
-                (argument,) = node.args
-                assert isinstance(argument, ast.JoinedStr)
-                assert argument.values[0].value == "proofs_check.kernel."
+            if isinstance(node, ast.Call):
+                assert getattr(node.func, "id", getattr(node.func, "attr", "")) not in ("import_module", "__import__", "exec", "eval")

@@ -1,0 +1,74 @@
+"""Exact values and their enclosures: numbers, vectors, matrices, and comparisons that never guess."""
+
+from __future__ import annotations
+
+from flint import arb, arb_mat, fmpq, fmpq_mat
+
+from proofs_check.kernel.encoding import Cloud, Rejected, need
+
+
+class Undecided(Rejected):
+    """Two balls overlap, so the comparison has no certain answer at this precision."""
+
+
+def is_number(value: object) -> bool:
+    return isinstance(value, (int, fmpq, arb)) and not isinstance(value, bool)
+
+
+def holds_no_ball(value: object) -> bool:
+    """Equality of balls may be undecided, so membership is for exact values only."""
+    return all(map(holds_no_ball, value)) if isinstance(value, list) else isinstance(value, (int, fmpq))
+
+
+def compare(left: object, relation: str, right: object) -> bool:
+    """Decide a relation between two numbers, or raise `Undecided`."""
+    need(is_number(left) and is_number(right), "only numbers can be compared")
+    if not isinstance(left, arb) and not isinstance(right, arb):
+        left, right = fmpq(left), fmpq(right)
+        return bool({"<": left < right, "<=": left <= right, ">": left > right, ">=": left >= right,
+                     "==": left == right, "!=": left != right}[relation])
+    left, right = arb(left), arb(right)
+    need(left.is_finite() and right.is_finite(), "a comparison met a value that is not finite")
+    if relation in ("==", "!="):
+        if left < right or left > right:
+            return relation == "!="
+        if left.is_exact() and right.is_exact():
+            return relation == "=="
+        raise Undecided("two enclosures overlap, so equality is undecided")
+    forward, backward = {"<": (left < right, left >= right), "<=": (left <= right, left > right),
+                         ">": (left > right, left <= right), ">=": (left >= right, left < right)}[relation]
+    if forward or backward:
+        return bool(forward)
+    raise Undecided(f"two enclosures overlap, so '{relation}' is undecided")
+
+
+def shape(matrix: object) -> tuple[int, int]:
+    need(isinstance(matrix, list) and all(isinstance(row, list) for row in matrix), "expected a matrix")
+    need(len(matrix) > 0 and len({len(row) for row in matrix}) == 1, "a matrix needs rows of one length")
+    return len(matrix), len(matrix[0])
+
+
+def exact(matrix: list) -> bool:
+    return not any(isinstance(entry, arb) for row in matrix for entry in row)
+
+
+def flint_matrix(matrix: list, enclosed: bool) -> fmpq_mat | arb_mat:
+    rows, columns = shape(matrix)
+    need(all(is_number(entry) for row in matrix for entry in row), "a matrix holds numbers only")
+    convert = arb if enclosed else fmpq
+    return (arb_mat if enclosed else fmpq_mat)(rows, columns, [convert(entry) for row in matrix for entry in row])
+
+
+def multiply(left: list, right: list) -> list:
+    """Matrix product of two lists of rows, exact when both are."""
+    enclosed = not (exact(left) and exact(right))
+    need(shape(left)[1] == shape(right)[0], "matrix shapes do not fit")
+    return (flint_matrix(left, enclosed) * flint_matrix(right, enclosed)).tolist()
+
+
+class Shifted:
+    """A cloud with one exact vector subtracted from every row."""
+
+    def __init__(self, cloud: Cloud, vector: list):
+        need(isinstance(cloud, Cloud) and len(vector) == cloud.columns, "the shift has another length than the rows")
+        self.cloud, self.vector = cloud, vector
