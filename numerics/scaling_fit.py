@@ -1,0 +1,132 @@
+"""Exponents from a sweep: slopes with intervals, local exponents, held-out extrapolation, and a verdict.
+
+A fit is never an exponent: over a finite range every power law bends.  So a slope is compared with the symbolic
+exponent together with fits that allow one correction term, and where these disagree the verdict is that the data do
+not identify the exponent.  theory.md C8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+__all__ = ["Fit", "Symbolic", "fit_exponent"]
+
+# Distance at which a slope over the upper half of the range still counts as the symbolic exponent.
+CLOSE = 0.02
+REPLICATES = 400
+# Ways in which a power law may be approached: lower-order terms, and the extreme value of T inner products in dimension T.
+CORRECTIONS = {
+    "T^(-1/4)": lambda t: t**-0.25,
+    "T^(-1/2)": lambda t: t**-0.5,
+    "T^(-1)": lambda t: 1.0 / t,
+    "sqrt(log T / T)": lambda t: np.sqrt(np.log(t) / t),
+}
+
+
+@dataclass(frozen=True)
+class Symbolic:
+    """The derived order T^exponent·(shift + log T)^log."""
+
+    exponent: float
+    log: int = 0
+    shift: float = 0.0
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The measured exponent, log factor divided out.
+
+    `measured` and `interval`: least squares over the upper half of the sizes, bootstrap over draws and over the
+    certified brackets (2.5% to 97.5%).  `corrected`: the union of the same intervals for fits a + b log T + c·shape over
+    all sizes, one for each shape of `CORRECTIONS`.  `local`: slopes between consecutive sizes.  `held_out`: relative
+    error at the largest T of models fitted without it.  `verdict`: "consistent", "not identifiable", "inconsistent",
+    or "" without a symbolic exponent.
+    """
+
+    measured: float
+    interval: tuple[float, float]
+    corrected: tuple[float, float]
+    local: tuple[float, ...]
+    held_out: Mapping[str, float]
+    verdict: str
+
+
+def fit_exponent(
+    costs: Mapping[int, Sequence[tuple[float, float]]], symbolic: Symbolic | None, *, seed: int = 0
+) -> Fit:
+    """Fit the (lower, upper) brackets of every draw, by T.  Needs at least four sizes and positive bounds."""
+    sizes = sorted(costs)
+    if len(sizes) < 4:
+        raise ValueError(f"Expected at least four sizes T for an exponent, got {sizes}; add sizes.")
+    if not all(0.0 < low <= high for size in sizes for low, high in costs[size]):
+        raise ValueError("Expected positive brackets lower <= upper, got others; a zero cost has no exponent.")
+    t = np.array(sizes, dtype=np.float64)
+    order = symbolic or Symbolic(0.0)
+    slow = order.log * np.log(order.shift + np.log(t)) if order.log else np.zeros(len(t))
+    centre = np.array([np.mean([0.5 * (np.log(low) + np.log(high)) for low, high in costs[size]]) for size in sizes]) - slow
+    rng = np.random.default_rng(seed)
+    upper_half = slice(len(t) // 2 - 1 if len(t) < 6 else len(t) // 2, None)
+    samples = np.array([[_draw(costs[size], rng) for size in sizes] for _ in range(REPLICATES)]) - slow
+    plain = _slope(np.log(t[upper_half]))
+    measured = float(plain @ centre[upper_half])
+    interval = _ends(samples[:, upper_half] @ plain, measured)
+    ends = [_ends(samples @ row, float(row @ centre)) for row in (_slope(np.log(t), shape(t)) for shape in CORRECTIONS.values())]
+    wide = min(low for low, _ in ends), max(high for _, high in ends)
+    return Fit(measured, interval, wide, tuple(np.diff(centre) / np.diff(np.log(t))),
+               _held_out(t, centre, symbolic), _verdict(symbolic, interval, wide))
+
+
+def _draw(brackets: Sequence[tuple[float, float]], rng: np.random.Generator) -> float:
+    """The mean log cost of draws taken with replacement, each anywhere in its bracket."""
+    chosen = np.log(np.array(brackets)[rng.integers(0, len(brackets), len(brackets))])
+    share = rng.uniform(size=len(chosen))
+    return float((chosen[:, 0] + share * (chosen[:, 1] - chosen[:, 0])).mean())
+
+
+def _design(*regressors: Float[np.ndarray, " size"]) -> Float[np.ndarray, "size coefficient"]:
+    return np.column_stack([np.ones(len(regressors[0])), *regressors])
+
+
+def _slope(*regressors: Float[np.ndarray, " size"]) -> Float[np.ndarray, " size"]:
+    """The row by which values give the least-squares coefficient of the first regressor."""
+    return np.linalg.pinv(_design(*regressors))[1]
+
+
+def _least_squares(values: Float[np.ndarray, " size"], *regressors: Float[np.ndarray, " size"]) -> Float[np.ndarray, " coefficient"]:
+    return np.linalg.lstsq(_design(*regressors), values, rcond=None)[0]
+
+
+def _ends(samples: Float[np.ndarray, " replicate"], centre: float) -> tuple[float, float]:
+    low, high = np.quantile(samples, [0.025, 0.975])
+    return float(min(low, centre)), float(max(high, centre))
+
+
+def _held_out(t: Float[np.ndarray, " size"], centre: Float[np.ndarray, " size"], symbolic: Symbolic | None) -> dict[str, float]:
+    """exp(prediction - value) - 1 at the largest T, for models that saw only the smaller ones."""
+    x, last = np.log(t), len(t) - 1
+    free = _least_squares(centre[:last], x[:last])
+    bent = _least_squares(centre[:last], x[:last], t[:last] ** -0.5)
+    found = {"free power": free @ [1.0, x[-1]], "free power, corrected": bent @ [1.0, x[-1], t[-1] ** -0.5]}
+    if symbolic is not None:
+        rest = centre - symbolic.exponent * x
+        found["symbolic"] = rest[:last].mean() + symbolic.exponent * x[-1]
+        one = _least_squares(rest[:last], t[:last] ** -0.5)
+        found["symbolic, corrected"] = one @ [1.0, t[-1] ** -0.5] + symbolic.exponent * x[-1]
+    return {name: float(np.expm1(value - centre[-1])) for name, value in found.items()}
+
+
+def _verdict(symbolic: Symbolic | None, interval: tuple[float, float], corrected: tuple[float, float]) -> str:
+    """Consistent when the plain slope is there; inconsistent when not even the correction reaches it."""
+    if symbolic is None:
+        return ""
+    distance = max(interval[0] - symbolic.exponent, symbolic.exponent - interval[1])
+    if distance <= CLOSE:
+        return "consistent"
+    low, high = min(interval[0], corrected[0]), max(interval[1], corrected[1])
+    if low - CLOSE <= symbolic.exponent <= high + CLOSE:
+        return "not identifiable"
+    return "inconsistent"

@@ -1,0 +1,80 @@
+"""Pictures of a sweep: log-log panels with certified bounds, fit and theory, and the phase map of C5."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from jaxtyping import Float
+from matplotlib.figure import Figure
+
+from numerics.plots_oversmoothing import png
+
+__all__ = ["phase_figure", "png", "scaling_figure"]
+
+COLOURS = {"sink": "#c8501e", "diagonal": "#1b4f9c"}
+Curve = tuple[Mapping[int, Sequence[tuple[float, float]]], float, float | None]
+
+
+def scaling_figure(panels: Sequence[tuple[str, Mapping[str, Curve]]], title: str) -> Figure:
+    """One panel per norm.  A curve is (brackets by T, fitted slope, symbolic exponent or None).
+
+    Bars reach from the least lower to the greatest upper bound over draws; the fit goes through the upper half's mean,
+    the theory line through the largest T.
+    """
+    figure = Figure(figsize=(4.1 * len(panels) + 0.6, 3.9), layout="constrained")
+    figure.suptitle(title, fontsize=10)
+    for axes, (norm, curves) in zip(np.atleast_1d(figure.subplots(1, len(panels))), panels):
+        for pattern, (costs, slope, exponent) in curves.items():
+            sizes = np.array(sorted(costs), dtype=np.float64)
+            low, high, middle = (np.array([pick(costs[int(size)]) for size in sizes]) for pick in (
+                lambda found: min(a for a, _ in found), lambda found: max(b for _, b in found),
+                lambda found: np.exp(np.mean([0.5 * np.log(a * b) for a, b in found]))))
+            colour = COLOURS[pattern]
+            errors = np.maximum(np.stack([middle - low, high - middle]), 0.0)
+            axes.errorbar(sizes, middle, yerr=errors, fmt="o", markersize=4, capsize=3,
+                          color=colour, label=f"{pattern}: certified bounds")
+            half = len(sizes) // 2
+            anchor = np.log(middle[half:]).mean() - slope * np.log(sizes[half:]).mean()
+            axes.plot(sizes, np.exp(anchor + slope * np.log(sizes)), color=colour, linewidth=1, label=f"fit, slope {slope:.3f}")
+            if exponent is not None:
+                axes.plot(sizes, middle[-1] * (sizes / sizes[-1]) ** exponent, color=colour, linestyle=":", linewidth=1.6,
+                          label=f"theory, slope {exponent:g}")
+        axes.set(xscale="log", yscale="log", xlabel="T", ylabel="cost", xticks=sizes)
+        axes.set_title(norm, loc="left", fontsize=9)
+        axes.set_xticks(sizes, [f"{size:.0f}" for size in sizes])
+        axes.minorticks_off()
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(color="#e6e6e6", linewidth=0.6)
+        axes.legend(frameon=False, fontsize=7)
+    return figure
+
+
+def phase_figure(
+    x: Float[np.ndarray, " column"], y: Float[np.ndarray, " row"], advantage: Float[np.ndarray, "row column"],
+    points: Sequence[tuple[float, float, str]], names: tuple[str, str], title: str,
+) -> Figure:
+    """log(diagonal/sink) by closed form as colour, its zero as the boundary, computed points by their verdict.
+
+    NaN in ``advantage`` marks values at which no tokens exist.  ``points`` are (x, y, "sink" | "diagonal" | "open").
+    """
+    figure = Figure(figsize=(6.6, 4.6), layout="constrained")
+    axes = figure.subplots()
+    finite = advantage[np.isfinite(advantage)]
+    limit = max(float(np.quantile(np.abs(finite), 0.95)), 1e-3) if finite.size else 1.0
+    mesh = axes.pcolormesh(x, y, np.ma.masked_invalid(advantage), cmap="RdBu_r", vmin=-limit, vmax=limit, shading="nearest",
+                           alpha=0.55, rasterized=True)
+    figure.colorbar(mesh, ax=axes, label="log(diagonal cost / sink cost): red, sink cheaper")
+    if finite.size and finite.min() < 0.0 < finite.max():
+        axes.contour(x, y, np.ma.masked_invalid(advantage), levels=[0.0], colors="black", linewidths=1.6)
+    for verdict, marker, colour in (("sink", "^", COLOURS["sink"]), ("diagonal", "s", COLOURS["diagonal"]), ("open", "x", "black")):
+        chosen = [(a, b) for a, b, found in points if found == verdict]
+        if chosen:
+            label = {"sink": "certified: sink cheaper", "diagonal": "certified: diagonal cheaper", "open": "bounds overlap"}[verdict]
+            edge = {} if marker == "x" else {"edgecolors": "white", "linewidths": 0.7}
+            axes.scatter(*zip(*chosen), marker=marker, s=30, color=colour, label=label, zorder=3, **edge)
+    axes.set(xlabel=names[0], ylabel=names[1])
+    axes.set_title(title, loc="left", fontsize=10)
+    if points:
+        axes.legend(frameon=True, fontsize=8, loc="best")
+    return figure

@@ -1,0 +1,167 @@
+"""Points of a sweep against closed forms, fits against planted laws, and the store of points."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from numerics.scaling import Job, Point, exchangeable_tokens, measure, scaling_tokens, sweep_jobs
+from numerics.scaling_fit import Symbolic, fit_exponent
+from numerics.scaling_plots import phase_figure, png, scaling_figure
+from numerics.sweep import job_digest, load_point, point_path, run_sweep
+
+JOB = Job("correlated", 6, 0, "qk", "diagonal", "nuclear", "margin", 1.0, 0.3, 0.1, 1.2, 0, 1e-3, 60.0)
+SIZES = (8, 16, 32, 64, 128)
+
+
+def write(path, content):
+    temporary = path.with_name(".writing-test")
+    temporary.write_bytes(content)
+    os.replace(temporary, path)
+
+
+@pytest.mark.parametrize("rho, beta, sigma", [(0.0, 0.0, 1.0), (0.3, 0.1, 1.2), (0.5, -0.4, 0.7), (0.3, 0.3, math.sqrt(0.3))])
+def test_exchangeable_tokens_have_their_inner_products(rho, beta, sigma):
+    tokens, sink = exchangeable_tokens(5, rho, beta, sigma)
+    assert tokens @ tokens.T == pytest.approx(np.full((5, 5), rho) + (1 - rho) * np.eye(5))
+    assert tokens @ sink == pytest.approx(np.full(5, beta)) and sink @ sink == pytest.approx(sigma**2)
+
+
+@pytest.mark.parametrize("cloud, rho, beta, sigma", [("orthonormal", 0.0, 0.0, 1.0), ("correlated", 0.3, 0.1, 1.2),
+                                                     ("touching", 0.3, 0.3, math.sqrt(0.3))])
+def test_points_enclose_the_closed_forms(cloud, rho, beta, sigma):
+    mean = rho + (1 - rho) / 6
+    last = 1 - rho + 6 * (rho - beta**2 / sigma**2)
+    expected = {
+        ("qk", "sink", "every"): 1 / math.sqrt(mean * (sigma**2 - 2 * beta + mean)),
+        ("qk", "diagonal", "nuclear"): 5 / (1 - rho), ("qk", "diagonal", "frobenius"): math.sqrt(5) / (1 - rho),
+        ("qk", "diagonal", "spectral"): 1 / (1 - rho),
+        ("value", "sink", "nuclear"): 5 / math.sqrt(1 - rho) + 1 / math.sqrt(last),
+        ("value", "diagonal", "frobenius"): math.sqrt(5 / (1 - rho) + 1 / (1 + 5 * rho)),
+    }
+    for (side, pattern, norm), value in expected.items():
+        job = replace(JOB, cloud=cloud, side=side, pattern=pattern, norm=norm, form="margin" if side == "qk" else "")
+        point = measure(job)
+        assert point.lower <= value * (1 + 1e-12) and value * (1 - 1e-12) <= point.upper and point.gap <= 1e-3
+
+
+def test_independent_tokens_are_unit_in_dimension_t_and_fixed_by_seed_size_and_draw():
+    job = replace(JOB, cloud="independent")
+    tokens, sink = scaling_tokens(job)
+    assert tokens.shape == (6, 6) and np.linalg.norm([*tokens, sink], axis=1) == pytest.approx(np.ones(7))
+    again, other = scaling_tokens(job)[0], scaling_tokens(replace(job, draw=1))[0]
+    assert np.array_equal(tokens, again) and not np.allclose(tokens, other)
+
+
+@pytest.mark.parametrize("change, words", [({"rho": 1.0}, "0 <= rho < 1"), ({"beta": 5.0}, "no such sink exists"),
+                                           ({"cloud": "spiral"}, "Expected a cloud")])
+def test_a_cloud_that_does_not_exist_is_one_sentence(change, words):
+    with pytest.raises(ValueError, match=words):
+        measure(replace(JOB, **change))
+
+
+def test_an_impossible_pattern_is_refused_not_measured():
+    with pytest.raises(ValueError, match="leave that point out"):
+        measure(replace(JOB, pattern="sink", norm="every", rho=0.0, beta=1 / 6, sigma=math.sqrt(1 / 6)))
+
+
+def brackets(law, width=0.0, draws=1, noise=0.0):
+    rng = np.random.default_rng(1)
+    return {size: [(value * (1 - width), value * (1 + width)) for value in law(size) * np.exp(noise * rng.standard_normal(draws))]
+            for size in SIZES}
+
+
+@pytest.mark.parametrize("exponent", [-0.5, 0.0, 0.5, 1.0, 1.5])
+def test_a_pure_power_is_consistent_with_its_exponent_and_inconsistent_half_a_power_off(exponent):
+    costs = brackets(lambda t: 3.0 * t**exponent, 1e-4)
+    fit = fit_exponent(costs, Symbolic(exponent))
+    assert fit.measured == pytest.approx(exponent, abs=1e-9) and fit.verdict == "consistent"
+    assert fit.local == pytest.approx([exponent] * 4)
+    for wrong in (exponent - 0.5, exponent + 0.5):
+        assert fit_exponent(costs, Symbolic(wrong)).verdict == "inconsistent"
+
+
+def test_a_law_that_still_bends_is_not_identified():
+    costs = brackets(lambda t: t / (1 + 8 * t**-0.5))
+    fit = fit_exponent(costs, Symbolic(1.0))
+    assert fit.verdict == "not identifiable" and fit.measured > 1.05 and fit.corrected[0] < 1.02
+
+
+def test_a_log_factor_is_divided_out_and_the_held_out_size_prefers_it():
+    costs = brackets(lambda t: t * (2 + math.log(t)))
+    fit = fit_exponent(costs, Symbolic(1.0, 1, 2.0))
+    assert fit.measured == pytest.approx(1.0, abs=1e-9) and fit.verdict == "consistent"
+    assert abs(fit.held_out["symbolic"]) < 1e-9
+    without = fit_exponent(costs, Symbolic(1.0))
+    assert abs(without.held_out["symbolic"]) > 0.05
+
+
+def test_the_interval_grows_with_brackets_and_draws():
+    narrow, wide, noisy = (fit_exponent(brackets(lambda t: t, *item), Symbolic(1.0)).interval for item in
+                           ((0.0,), (0.05,), (0.0, 5, 0.1)))
+    assert narrow[1] - narrow[0] < 1e-12 < wide[1] - wide[0] and noisy[1] - noisy[0] > 0.01
+    assert fit_exponent(brackets(lambda t: t), None).verdict == ""
+
+
+@pytest.mark.parametrize("costs", [{8: [(1, 1)]}, {size: [(0.0, 1.0)] for size in SIZES}, {size: [(2.0, 1.0)] for size in SIZES},
+                                   {size: [(math.nan, 1.0)] for size in SIZES}])
+def test_a_fit_needs_four_sizes_and_positive_brackets(costs):
+    with pytest.raises(ValueError, match="Expected"):
+        fit_exponent(costs, None)
+
+
+def small_jobs():
+    return sweep_jobs(("orthonormal",), (4, 5), ("nuclear",), {"margin": 1.0}, draws=1)
+
+
+def test_a_finished_point_is_read_and_not_measured_again(tmp_path):
+    jobs = small_jobs()
+    first = sorted(run_sweep(jobs, tmp_path, write), key=lambda point: point.job)
+    stamps = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.json")}
+    assert len(stamps) == len(jobs) == 8
+    again = sorted(run_sweep(jobs + jobs, tmp_path, write), key=lambda point: point.job)
+    assert again == first and stamps == {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.json")}
+
+
+@pytest.mark.parametrize("damage", [
+    lambda text: text[: len(text) // 2], lambda text: "", lambda text: "[]", lambda text: text.replace('"rho": 0.3', '"rho": 0.4'),
+    lambda text: json.dumps({**json.loads(text), "lower": "nan"}), lambda text: json.dumps({**json.loads(text), "upper": "inf"}),
+    lambda text: json.dumps({**json.loads(text), "lower": "0x1p+9"}), lambda text: json.dumps({**json.loads(text), "schema": "x"})])
+def test_a_damaged_or_foreign_point_is_not_read(tmp_path, damage):
+    point = Point(JOB, 1.0, 2.0, "bounded", 0.1)
+    path = point_path(tmp_path, JOB)
+    path.write_text(json.dumps({"schema": "sinkproof/point/1", **point.record()}))
+    assert load_point(tmp_path, JOB) == point
+    path.write_text(damage(path.read_text()))
+    assert load_point(tmp_path, JOB) is None
+
+
+def test_a_failed_job_ends_the_sweep_and_leaves_what_was_finished(tmp_path):
+    (tmp_path / ".writing-half").write_text("{")
+    good = small_jobs()[:2]
+    list(run_sweep(good, tmp_path, write))
+    with pytest.raises(ValueError, match="0 <= rho < 1"):
+        list(run_sweep([*good, replace(JOB, rho=2.0)], tmp_path, write))
+    assert {path.name for path in tmp_path.iterdir()} == {f"{job_digest(job)}.json" for job in good}
+
+
+def test_every_setting_of_a_job_changes_its_digest():
+    changes = {"cloud": "touching", "tokens": 7, "draw": 1, "side": "value", "pattern": "sink", "norm": "spectral", "form": "mass",
+               "level": 0.5, "rho": 0.2, "beta": 0.0, "sigma": 1.0, "seed": 1, "tolerance": 1e-2, "time_limit": 1.0}
+    digests = {job_digest(replace(JOB, **{name: value})) for name, value in changes.items()}
+    assert len(digests | {job_digest(JOB)}) == len(changes) + 1 and set(changes) == set(JOB.__dataclass_fields__)
+
+
+def test_pictures_are_png_files_that_depend_on_what_they_are_given():
+    costs = brackets(lambda t: t)
+    first, second = (png(scaling_figure([("nuclear", {"sink": (costs, slope, 1.0)})], "title")) for slope in (1.0, 1.2))
+    assert first.startswith(b"\x89PNG") and first != second
+    grid = np.linspace(-1, 1, 5)[:, None] + np.zeros((5, 4))
+    maps = [png(phase_figure(np.arange(4.0), np.arange(5.0), grid, points, ("x", "y"), "title"))
+            for points in ([], [(1.0, 2.0, "sink"), (2.0, 3.0, "open")])]
+    assert maps[0].startswith(b"\x89PNG") and maps[0] != maps[1]
