@@ -9,8 +9,8 @@ from theory import oversmoothing_traps as traps
 from theory.oversmoothing_blocks import (
     equal_blocks, merging_blocks, transfer_between_blocks, unequal_blocks_counterexample)
 from theory.oversmoothing_depth import (
-    COUNTERACTIONS, counteraction, counteraction_regions, depth_closed_form, depth_contraction, depth_recursion,
-    null_sink)
+    COUNTERACTIONS, counteraction, counteraction_regions, depth_any_gram, depth_closed_form, depth_contraction,
+    depth_recursion, null_sink)
 from theory.oversmoothing_moments import drift_is_an_energy_difference, o1_holds, o1_instance, o1m_holds
 from theory.oversmoothing_signs import (
     mix_constant, mix_decreasing, mix_increasing, mix_maximum, mix_secant, mix_slope, uniform_against_diagonal,
@@ -32,7 +32,8 @@ DERIVATIONS: Mapping[str, Mapping[str, Recipe]] = {
            "limit": uniform_against_input_in_the_limit},
     "O6": {"sink with a value": null_sink},
     "O7": {"equal blocks": equal_blocks, "merging": merging_blocks, "transfer": transfer_between_blocks},
-    "O8": {"one layer": depth_recursion, "all layers": depth_closed_form, "contraction": depth_contraction},
+    "O8": {"one layer": depth_recursion, "any Gram matrix": depth_any_gram, "all layers": depth_closed_form,
+           "contraction": depth_contraction},
     "O9": {f"below {which}": partial(counteraction, which) for which in COUNTERACTIONS}
     | {"regions": counteraction_regions},
 }

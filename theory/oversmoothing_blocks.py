@@ -76,8 +76,8 @@ def merging_blocks() -> Derivation:
     the case D > 0; the sign statement holds for both signs, because block sizes are at least 1.)
     """
     sizes = {"a": "a", "b": "b", "m": "(a + b)"}
-    parameters = (Parameter("a", minimum="1", integer=True), Parameter("b", minimum="1", integer=True), _SHARED, _NOISE,
-                  _PULL, *(Parameter(f"w_{x}", minimum="0", open_min=True) for x in "abm"),
+    parameters = (Parameter("a", minimum="1"), Parameter("b", minimum="1"), _SHARED, _NOISE, _PULL,
+                  *(Parameter(f"w_{x}", minimum="0", open_min=True) for x in "abm"),
                   Parameter("others", minimum="0"))
     definitions = {f"h_{x}": _diag(size) for x, size in sizes.items()}
     gain = (f"{_within('a + b')} - {_within('a')} - {_within('b')}"

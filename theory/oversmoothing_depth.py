@@ -61,14 +61,51 @@ def depth_recursion() -> Derivation:
     return Derivation(_FRESH, definitions, _NOT_DEAD, lemmas, tuple(lemma.formula for lemma in conclusions))
 
 
+def depth_any_gram() -> Derivation:
+    """O8, one layer on tokens of any Gram matrix with ones on and ρ off the diagonal, −1/(T−1) <= ρ < 1.
+
+    The parameter is mean = ⟨x_i, x̄⟩ = ‖x̄‖² = ρ + (1−ρ)/T in [0, 1), which is that range of ρ; `next_mean` is the same
+    for the outputs at norm one.  It is in [0, 1) again, so the step can be repeated whatever the sign of D, although
+    ρ itself may turn negative.
+    """
+    parameters = (_TOKENS, Parameter("mean", minimum="0", maximum="1", open_max=True), Parameter("tau"),
+                  Parameter("phi", minimum="0"))
+    definitions = {
+        "drift": "2*tau + phi", "rho": "(T*mean - 1)/(T - 1)",
+        "after_diag": "1 + 2*tau*mean + phi*mean", "after_off": "rho + 2*tau*mean + phi*mean",
+        "kept_diag": "1 + 2*tau + phi", "kept_off": "rho + 2*tau*rho + phi*rho",
+    }
+    next_mean = "(after_diag + (T - 1)*after_off)/(T*after_diag)"
+    conclusions = (
+        identity("mean", "rho + (1 - rho)/T"),
+        identity("after_off/(after_diag - after_off) + 1/T", "(1 + drift)*(rho/(1 - rho) + 1/T)"),
+        by_terms(f"{next_mean} >= 0", ("1 + drift", "mean", "1/(after_diag)")),
+        by_terms(f"1 - {next_mean} > 0", ("1 - mean", "1/(after_diag)")),
+        identity("kept_off/kept_diag", "rho"),
+    )
+    lemmas = (
+        orthant("1/T > 0"), orthant("T - 1 > 0"), inverse("T - 1"),
+        by_terms("1 - rho > 0", ("T", "1 - mean", "1/(T - 1)")),
+        by_terms("after_diag - after_off > 0", ("1 - rho",)),
+        by_terms("kept_diag > 0", ("1 + drift",)),
+        by_terms("after_diag > 0", ("1 - mean",), ("1 + drift", "mean")), inverse("after_diag"), *conclusions)
+    return Derivation(parameters, definitions, _NOT_DEAD, lemmas, tuple(lemma.formula for lemma in conclusions))
+
+
 def depth_closed_form() -> Derivation:
-    """O8, L layers: o_L + 1/T = (1+D)^L(o_0 + 1/T), by induction with power = (1+D)^L as a parameter."""
-    definitions = {"odds": "power*(start + 1/T) - 1/T", "next": "(1 + drift)*(odds + 1/T) - 1/T"}
-    conclusion = identity("next", "power*(1 + drift)*(start + 1/T) - 1/T")
-    start = identity("1*(start + 1/T) - 1/T", "start")
-    parameters = (_TOKENS, Parameter("start", minimum="0"), Parameter("drift", minimum="-1"),
+    """O8, L layers: o_L + 1/T = (1+D)^L(o_0 + 1/T), by induction with power = (1+D)^L as a parameter.
+
+    `shift` is o_0 + 1/T >= 0: odds from −1/T on, which is the range of `depth_any_gram` and is kept.
+    """
+    definitions = {"start": "shift - 1/T", "odds": "power*(start + 1/T) - 1/T", "next": "(1 + drift)*(odds + 1/T) - 1/T"}
+    conclusions = (
+        identity("1*(start + 1/T) - 1/T", "start"),
+        identity("next", "power*(1 + drift)*(start + 1/T) - 1/T"),
+        by_terms("next + 1/T >= 0", ("power", "1 + drift", "shift")),
+    )
+    parameters = (_TOKENS, Parameter("shift", minimum="0"), Parameter("drift", minimum="-1", open_min=True),
                   Parameter("power", minimum="0"))
-    return Derivation(parameters, definitions, {}, (start, conclusion), (start.formula, conclusion.formula))
+    return Derivation(parameters, definitions, {}, conclusions, tuple(lemma.formula for lemma in conclusions))
 
 
 def depth_contraction() -> Derivation:

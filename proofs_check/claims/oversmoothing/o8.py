@@ -33,18 +33,42 @@ def layer_slack(values: Mapping[str, object]) -> float:
     return 1e-9 - max(abs(after - mix_cosine(model, 1.0)), abs(values["rho"] - mix_cosine(model, 0.0)))
 
 
+def gram_point(choose: Choose) -> dict[str, object]:
+    values = layer_point(choose)
+    return {"T": values["T"], "mean": Fraction(choose(0, 9), 10), "tau": values["tau"], "phi": values["phi"]}
+
+
+def stepped(cosine: float, tokens: int, values_of_v: tuple[float, ...], attention: np.ndarray) -> float:
+    """The cosine of the mean Gram matrix of (I + vA)x over equally likely scalars v, for T tokens of one cosine."""
+    gram = (1 - cosine) * np.eye(tokens) + cosine
+    after = sum((np.eye(tokens) + v * attention) @ gram @ (np.eye(tokens) + v * attention).T for v in values_of_v)
+    return float(after[0, 1] / after[0, 0])
+
+
+def gram_slack(values: Mapping[str, object]) -> float:
+    """V = tau ± sqrt(phi - tau^2), evenly, has the two moments asked for: its layers against both formulas."""
+    tokens, spread = int(values["T"]), np.sqrt(values["phi"] - values["tau"] ** 2)
+    rho = (tokens * values["mean"] - 1) / (tokens - 1)
+    cases = (values["tau"] + spread, values["tau"] - spread)
+    after = stepped(rho, tokens, cases, np.full((tokens, tokens), 1 / tokens))
+    odds = (1 + 2 * values["tau"] + values["phi"]) * (rho / (1 - rho) + 1 / tokens) - 1 / tokens
+    return 1e-9 - max(abs(after - odds / (1 + odds)), abs(stepped(rho, tokens, cases, np.eye(tokens)) - rho))
+
+
 def closed_point(choose: Choose) -> dict[str, object]:
-    drift, layers = Fraction(choose(1, 8), 8), choose(0, 5)
-    return {"T": choose(2, 9), "start": Fraction(choose(0, 9), 4), "drift": drift, "power": (1 + drift) ** layers}
+    drift, layers = Fraction(choose(1, 8) - 9 * choose(0, 1), 9), choose(0, 5)
+    return {"T": choose(2, 9), "shift": Fraction(choose(0, 9), 4), "drift": drift, "power": (1 + drift) ** layers}
 
 
 def closed_slack(values: Mapping[str, object]) -> float:
-    """The odds after L + 1 layers, stepped by the one-layer recursion, against (1+D)^(L+1)(o_0 + 1/T) - 1/T."""
+    """The odds after L + 1 layers of V = sqrt(1+D) - 1, stepped by Gram matrices, against (1+D)^(L+1)(o_0 + 1/T) - 1/T."""
     layers = round(np.log(values["power"]) / np.log1p(values["drift"])) + 1
-    cosine = values["start"] / (1 + values["start"])
+    tokens = int(values["T"])
+    start = values["shift"] - 1 / tokens
+    cosine = start / (1 + start)
     for _ in range(layers):
-        cosine = float(depth_curve(cosine, values["drift"], 1, int(values["T"]))[1])
-    odds = values["power"] * (1 + values["drift"]) * (values["start"] + 1 / values["T"]) - 1 / values["T"]
+        cosine = stepped(cosine, tokens, (np.sqrt(1 + values["drift"]) - 1,), np.full((tokens, tokens), 1 / tokens))
+    odds = values["power"] * (1 + values["drift"]) * values["shift"] - 1 / tokens
     return 1e-8 - abs(cosine - odds / (1 + odds))
 
 
@@ -63,19 +87,32 @@ def contraction_slack(values: Mapping[str, object]) -> float:
 
 ONE_LAYER = derived(
     RECIPES["one layer"], "one layer",
-    "At t0 = 1, g = 1 + D (the values for fresh isotropic V as d -> infinity): G_ii and G_ij of uniform attention are those "
-    "of E over V given the tokens' Gram matrix, 1 + (2 tau + phi) mean and rho + (2 tau + phi) mean with mean = "
-    "rho + (1-rho)/T, so the next layer may start from there; odds o = rho/(1-rho) become o' with o' + 1/T = (1+D)(o + 1/T), "
-    "D = 2 tau + phi; diagonal attention keeps rho. (A null sink keeps it by O6.)",
+    "For rho >= 0 at t0 = 1, g = 1 + D (the values for fresh isotropic V as d -> infinity): G_ii and G_ij of uniform "
+    "attention are those of E over V given the tokens' Gram matrix, 1 + (2 tau + phi) mean and rho + (2 tau + phi) mean with "
+    "mean = rho + (1-rho)/T; odds o = rho/(1-rho) become o' with o' + 1/T = (1+D)(o + 1/T), D = 2 tau + phi; diagonal "
+    "attention keeps rho. (A null sink keeps it by O6.)",
     # 1 + D > 0 only keeps the diagonal's output from being 0, where no cosine exists
     satisfiable=ONE_POINT, words={"energy": "1 + D > 0: V is not -1 in the limit"},
     instances=points(layer_point), strategy=drawn(layer_point), numeric=layer_slack)
 
+GRAM_POINT = {"T": 2, "mean": HALF, "tau": 0, "phi": 1}
+ANY_GRAM = derived(
+    RECIPES["any Gram matrix"], "one layer, any Gram matrix",
+    "The same step from tokens of any Gram matrix with 1 on and rho off the diagonal, -1/(T-1) <= rho < 1, written "
+    "mean = rho + (1-rho)/T in [0, 1): E over V of the outputs' Gram matrix has 1 + D mean on and rho + D mean off the "
+    "diagonal, o' + 1/T = (1+D)(o + 1/T), and the outputs' own mean, after they are scaled to norm one, is in [0, 1) again, so "
+    "the step repeats although rho may turn negative (D < 0). Diagonal attention, (1 + D) times the Gram matrix, keeps rho.",
+    satisfiable=GRAM_POINT, words={"energy": "1 + D > 0: E‖(1+V)x‖^2 > 0 for unit x"},
+    # outside every model, as 1 + D is an energy; the outputs' mean would be 2
+    counterexamples={"energy": {**GRAM_POINT, "tau": -2}},
+    instances=points(gram_point), strategy=drawn(gram_point), numeric=gram_slack)
+
 ALL_LAYERS = derived(
     RECIPES["all layers"], "all layers",
-    "Induction over layers with power = (1+D)^L: o = power (o_0 + 1/T) - 1/T is o_0 at power 1, and one more step of "
-    "o' + 1/T = (1+D)(o + 1/T) gives the same with power (1+D). Hence o_L + 1/T = (1+D)^L (o_0 + 1/T).",
-    satisfiable={"T": 2, "start": 1, "drift": 1, "power": 2},
+    "Induction over layers with power = (1+D)^L >= 0, D > -1 and odds >= -1/T, the range that part 'one layer, any Gram matrix' "
+    "steps from and stays in; shift = o_0 + 1/T >= 0: o = power (o_0 + 1/T) - 1/T is o_0 at power 1, one more step of "
+    "o' + 1/T = (1+D)(o + 1/T) gives the same with power (1+D), and o' >= -1/T. Hence o_L + 1/T = (1+D)^L (o_0 + 1/T).",
+    satisfiable={"T": 2, "shift": Fraction(3, 2), "drift": 1, "power": 2},
     instances=points(closed_point), strategy=drawn(closed_point), numeric=closed_slack)
 
 CONTRACTION = derived(
@@ -126,13 +163,17 @@ VARIANTS = (
     false_formula(ONE_LAYER, "the diagonal smooths too", "swap sink and diagonal",
                   "diagonal attention multiplies the odds by 1 + D", ONE_POINT,
                   conclusions=("diagonal_off/(diagonal_diag - diagonal_off) == (1 + drift)*rho/(1 - rho)",)),
+    false_formula(ANY_GRAM, "cosines stay nonnegative", "trap",
+                  "a layer started from rho >= 0 never ends below 0, so that the recursion stays in the model's own form",
+                  {**GRAM_POINT, "tau": -HALF, "phi": HALF},
+                  conclusions=("implies(rho >= 0, after_off >= 0)",)),
     false_formula(CONTRACTION, "infinite T at finite T", "T for T-1", "1 - rho contracts by 1/(1 + phi rho) at every T",
                   {"rho": 0, "phi": 1, "inv": HALF},
                   conclusions=("1 - after_off/after_diag == (1 - rho)/(1 + phi*rho)",)),
     false_formula(CONTRACTION, "faster than 1/(1+phi)", "flip inequality", "a layer contracts faster than 1/(1+phi)",
                   {"rho": 0, "phi": 1, "inv": HALF}, conclusions=("1/(1 + phi) - 1/after_diag > 0",)),
     false_formula(ALL_LAYERS, "linear in depth", "exponent moved", "o_L + 1/T grows by D(o_0 + 1/T) per layer",
-                  {"T": 2, "start": 0, "drift": 1, "power": 2},
+                  {"T": 2, "shift": HALF, "drift": 1, "power": 2},
                   conclusions=("next - odds == drift*(start + 1/T)",)),
 )
 
@@ -141,7 +182,7 @@ CLAIM = Claim(
     statement="With fresh isotropic V per layer at the d -> infinity values t0 = 1, g = 1 + D, odds o = rho/(1-rho): uniform "
               "attention gives o_L + 1/T = (1+D)^L (o_0 + 1/T); diagonal attention and a null sink keep o. At tau = 0 the "
               "factor of 1 - rho is 1/(1 + phi (rho_l + (1-rho_l)/T)), reaching 1/(1+phi) only as rho -> 1.",
-    parts=(ONE_LAYER, ALL_LAYERS, CONTRACTION), variants=VARIANTS, required="PROVED",
+    parts=(ONE_LAYER, ANY_GRAM, ALL_LAYERS, CONTRACTION), variants=VARIANTS, uses=("O6",), required="PROVED",
     scope_notes=("Proved is the recursion of the moments at their d -> infinity values; where finite T and d make simulated "
                  "layers depart from it is measured (notes/O8.md).",
                  "A V shared by all layers is a power iteration, which this says nothing about (see the variant)."),
