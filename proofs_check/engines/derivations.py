@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from proofs_check.certificates import certificate
 from proofs_check.claim import Claim, Part
 from proofs_check.engines.gathering import Context, Gathered
@@ -32,8 +34,8 @@ def lemma_table(lemma) -> dict:
 
 
 def _rational(text: str) -> list[str]:
-    top, _, bottom = text.partition("/")
-    return [top, bottom or "1"]
+    value = Fraction(text)
+    return [str(value.numerator), str(value.denominator)]
 
 
 def symbolic_part(derivation, name: str, text: str, **extra) -> Part:

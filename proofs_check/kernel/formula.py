@@ -183,8 +183,13 @@ class Evaluator:
             need(abs(exponent) <= MAX_POWER, f"powers up to {MAX_POWER} only")
             if exponent < 0:
                 return self.entrywise(operator.truediv, 1, self.power(base, -exponent))
-            need(not isinstance(base, arb) or base.is_finite(), "a power of a value that is not finite")
-            return (base if isinstance(base, arb) else fmpq(base)) ** exponent
+            if not isinstance(base, arb):
+                return fmpq(base) ** exponent
+            need(base.is_finite(), "a power of a value that is not finite")
+            result = arb(1)  # by multiplication: flint's power of a ball around zero is not a number
+            for bit in bin(exponent)[2:]:
+                result = result * result * base if bit == "1" else result * result
+            return result
         need(compare(base, ">", 0), "a fractional power needs a positive base")
         return self.ball(base) ** self.ball(exponent)
 
