@@ -65,5 +65,5 @@ CLAIM = Claim(
     id="O3", title="Uniform against diagonal: the sign of the drift", family="oversmoothing",
     statement="For every T >= 2 and any C: cos_uniform - cos_diagonal has the sign of D, with equality iff D = 0, outside "
               "the degenerate case (rho g, D) = (0, -t0). The gap is (1-rho)D[rho g + (1-rho)(t0+D)/T] over positive terms.",
-    parts=(SIGN,), variants=VARIANTS, required="PROVED", scope_notes=SCOPE,
+    parts=(SIGN,), variants=VARIANTS, uses=("O1",), required="SUPPORTED", scope_notes=SCOPE,
 )

@@ -183,5 +183,5 @@ CLAIM = Claim(
     statement="T >= 2. d cos/dt has the sign of tau + (1-t) phi: for phi > 0 the cosine increases on [0, 1] if tau >= 0, "
               "decreases if tau <= -phi, and otherwise has its maximum at t* = 1 + tau/phi; for phi = 0 it is constant. "
               "Excluded: (rho g, D) = (0, -t0).",
-    parts=(SECANT, SLOPE, INCREASING, DECREASING, MAXIMUM, CONSTANT), variants=VARIANTS, required="PROVED", scope_notes=SCOPE,
+    parts=(SECANT, SLOPE, INCREASING, DECREASING, MAXIMUM, CONSTANT), variants=VARIANTS, uses=("O1",), required="SUPPORTED", scope_notes=SCOPE,
 )

@@ -133,6 +133,6 @@ CLAIM = Claim(
     id="O9", title="Values that counteract the smoothing exist", family="oversmoothing",
     statement="With V = alpha uu^T + beta(I - uu^T): exact instances where uniform attention ends below the input's cosine "
               "only, below the diagonal's only, below both.",
-    parts=(*BELOW, *MOMENTS, REGIONS), variants=VARIANTS, uses=("O3", "O5"), required="PROVED",
+    parts=(*BELOW, *MOMENTS, REGIONS), variants=VARIANTS, uses=("O1", "O3", "O5"), required="SUPPORTED",
     scope_notes=("The instances have two tokens of one norm, so RMSNorm keeps the cosine of the outputs.",),
 )
