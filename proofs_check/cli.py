@@ -13,6 +13,7 @@ from proofs_check.commands.check import check
 from proofs_check.commands.claims import claims, show
 from proofs_check.commands.cost import cost
 from proofs_check.commands.doctor import doctor
+from proofs_check.commands.falsify import falsify
 from proofs_check.commands.inspect import inspect
 from proofs_check.commands.simulate import simulate
 from proofs_check.commands.verify import verify
@@ -31,7 +32,7 @@ def sinkproof() -> None:
     """
 
 
-for command in (verify, claims, show, check, inspect, cost, simulate, bench, doctor):
+for command in (verify, claims, show, check, falsify, inspect, cost, simulate, bench, doctor):
     sinkproof.add_command(command)
 
 

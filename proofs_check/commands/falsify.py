@@ -1,0 +1,108 @@
+"""`sinkproof falsify`: search for a counterexample, shrink it, replay it, save it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from proofs_check.claim import Claim, Instance
+from proofs_check.claims import all_claims, claim_by_id
+from proofs_check.commands.claims import _brief
+from proofs_check.display import Steps, show_table
+from proofs_check.falsify import Attack, attack, read_saved, save, targets
+
+COLUMNS = ("claim", "part", "dropped hypothesis", "outcome", "arm", "tried", "met", "counterexample")
+
+
+@click.command(epilog="Example: sinkproof falsify E2 --drop 'null sink'")
+@click.argument("id_", metavar="[ID]", required=False)
+@click.option("--drop", metavar="HYPOTHESIS", help="Leave out this hypothesis (its name in 'sinkproof show ID').")
+@click.option("--part", metavar="NAME", help="Attack only this part.")
+@click.option("--budget", type=int, default=2000, show_default=True, help="Instances tried for each part.")
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Fixes every draw.")
+@click.option("--all", "everything", is_flag=True,
+              help="Drop every hypothesis that the ledger calls needed, of ID or of all claims: how many are found again?")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("sinkproof-out"), show_default=True,
+              help="Counterexamples are kept below it, and tried first next time.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def falsify(id_: str | None, drop: str | None, part: str | None, budget: int, seed: int, everything: bool, out: Path,
+            as_json: bool) -> int:
+    """Search for a counterexample to a claim, with all its hypotheses or without one.
+
+    \b
+    Exit codes: 0 nothing found (with --all: no claim is refuted), 1 a counterexample was replayed, 2 bad input.
+    """
+    if budget < 1:
+        raise ValueError(f"expected a budget of at least 1 instance, got {budget}; give a positive number")
+    if everything and (drop or part):
+        raise ValueError("expected --all without --drop and --part, got both; choose one")
+    if id_ is None and not everything:
+        raise ValueError("expected a claim id or --all, got neither; 'sinkproof claims' lists the ids")
+    claims = all_claims() if id_ is None else (claim_by_id(id_),)
+    jobs = [(claim, item, subject) for claim in claims for item, subject in (needed(claim) if everything else targets(claim, drop, part))]
+    attacks: list[Attack] = []
+    with Steps(len(jobs), as_json) as steps:
+        for claim in claims:
+            folder = out / "counterexamples" / claim.id
+            mine = []
+            for _, item, subject in (job for job in jobs if job[0] is claim):
+                # found again means by search, so nothing saved is used there
+                mine.append(attack(claim, item, subject, budget, seed, () if everything else read_saved(folder)))
+                steps.step(f"{claim.id} {item.name}" + (f" without {subject}" if subject else "") + f": {mine[-1].outcome}")
+            save(claim, mine, folder)
+            attacks += mine
+    if as_json:
+        print(json.dumps({"schema": "sinkproof/falsify/1", "budget": budget, "seed": seed,
+                          "attacks": [row(item) for item in attacks]}, indent=1, ensure_ascii=False))
+    elif everything:
+        again(attacks, claims)
+    else:
+        show_table("Falsification", COLUMNS, [cells(item) for item in attacks])
+        remarks(attacks)
+    if everything:
+        return 0
+    return 1 if any(item.outcome == "refuted" for item in attacks) else 0
+
+
+def needed(claim: Claim) -> list[tuple]:
+    return [(part, item.name) for part, _ in targets(claim) for item in part.hypotheses if item.counterexample is not None]
+
+
+def again(attacks: list[Attack], claims: tuple[Claim, ...]) -> None:
+    """How many of the ledger's needed hypotheses the machine finds a counterexample for, claim by claim."""
+    rows = []
+    for claim in claims:
+        mine = [item for item in attacks if item.claim == claim.id]
+        found = [item for item in mine if item.outcome == "refuted"]
+        missed = ", ".join(f"{item.part}: {item.subject}" for item in mine if item.outcome != "refuted")
+        if mine:
+            rows.append((claim.id, str(len(mine)), str(len(found)), missed))
+    show_table("Needed hypotheses found again", ("claim", "needed", "found again", "not found"), rows)
+    found = sum(item.outcome == "refuted" for item in attacks)
+    print(f"{found} of {len(attacks)} needed hypotheses have a counterexample that the machine found and the kernel replayed")
+
+
+def remarks(attacks: list[Attack]) -> None:
+    for item in attacks:
+        if item.outcome == "suspect":
+            print(f"{item.part}: SUSPECT, the numerical slack reaches {item.margin:.3g}, which no exact instance confirms")
+        if item.outcome != "refuted" and item.bound is not None:
+            print(f"{item.part}: none of {item.samples} independent samples violates it, so with 95% confidence at most "
+                  f"{item.bound:.3g} of such samples do (rule of three)")
+
+
+def cells(item: Attack) -> tuple[str, ...]:
+    return (item.claim, item.part, item.subject or "(none)", item.outcome, item.arm, str(item.tried), str(item.met),
+            "" if item.instance is None else text_of(item.instance))
+
+
+def text_of(instance: Instance) -> str:
+    return _brief(instance.values)
+
+
+def row(item: Attack) -> dict:
+    return {"claim": item.claim, "part": item.part, "dropped": item.subject, "outcome": item.outcome, "arm": item.arm,
+            "tried": item.tried, "met": item.met, "samples": item.samples, "bound": item.bound, "margin": item.margin,
+            "certificate": item.certificate}
