@@ -140,6 +140,15 @@ all: by case=> a [_]; rewrite !big_set1 => -> /rowP /(_ 0) /eqP; rewrite !mxE mu
   -subr_eq0 -[2]/(1 + 1) addrK oner_eq0.
 Qed.
 
+(* The same instance meets the hypotheses of the statements that start from a matrix. *)
+Lemma G1_represented (R : realFieldType) :
+  exists (x : bool -> 'rV[R]_1) (Q K : {set bool}), [/\ Q != set0, K != set0 &
+    exists W : 'M[R]_1, forall i j, i \in Q -> j \in K -> 1 <= form W (x i) (x true - x j)].
+Proof.
+have [x [Q [K [Q0 K0 outQ outK]]]] := G1_satisfiable R; exists x, Q, K; split=> //.
+by have [W [_ margin]] := G1_sufficient outQ outK; exists W.
+Qed.
+
 (* G2 and the causal mask.  Tokens 0..n+1, the sink first, P = {(i, j) : j <= i, j not the sink} (own token         *)
 (* included): representable iff the product form over all content tokens is, so a causal mask buys nothing.         *)
 Theorem G2_causal (R : realFieldType) (d n : nat) (x : 'I_n.+2 -> 'rV[R]_d) :
@@ -232,4 +241,16 @@ Theorem G1_separators (R : realFieldType) (d : nat) (T : finType) (x : T -> 'rV[
 Proof.
 move=> hu hw; split=> [|i j iQ jK]; first exact: mulmx_max_rank.
 by rewrite form_outer mulr_ege1 ?hu ?hw.
+Qed.
+
+(* Its hypotheses can be met, in dimension one: x_s = 2, one query and key 1, u = w = 1. *)
+Lemma G1_separators_satisfiable (R : realFieldType) :
+  exists (x : bool -> 'rV[R]_1) (Q K : {set bool}) (u w : 'rV[R]_1),
+    [/\ Q != set0, K != set0, forall i, i \in Q -> 1 <= dot (x i) u & forall j, j \in K -> 1 <= dot w (x true - x j)].
+Proof.
+exists (fun b => const_mx (if b then 2%:R else 1)), [set false], [set false], (const_mx 1), (const_mx 1).
+split; try by apply/set0Pn; exists false; rewrite inE.
+all: move=> i; rewrite inE => /eqP ->; rewrite /dot big_ord1 !mxE.
+- by rewrite mulr1 lexx.
+- by rewrite mul1r -[2%:R]/(1 + 1) addrK lexx.
 Qed.

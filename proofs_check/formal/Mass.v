@@ -73,9 +73,41 @@ rewrite divr1 /z -/L ltr_pmul2l // ltf_pinv ?posrE ?divr_gt0 ?ltr0Sn // ltr_pdiv
 by rewrite -natrM ltr_nat.
 Qed.
 
+(* The two keys, with their mass: e^-m = 2l/3 and l/3 for l = e^-L. *)
+Theorem G5_two_keys (R : realFieldType) (eps : R) : 0 < eps -> eps < 1 ->
+  let l := eps / (1 - eps) in
+  let z (b : bool) := if b then 2%:R * l / 3%:R else l / 3%:R in
+  [/\ forall j, 0 < z j, mass 1 z = 1 - eps & l / 2%:R < z true / 1].
+Proof.
+move=> e0 e1 l z; have l0 : 0 < l by rewrite divr_gt0 ?subr_gt0.
+have ne : 1 - eps != 0 by rewrite gt_eqF // subr_gt0.
+have three : 0 < 3%:R :> R by rewrite ltr0n.
+split.
+- by case; rewrite /z; apply: divr_gt0 => //; apply: mulr_gt0 => //; rewrite ltr0n.
+- rewrite /mass big_bool /z /= (_ : 1 + _ = (1 - eps)^-1) ?div1r ?invrK // /l; by field.
+rewrite divr1 /z; move: l0 => {z}; move: l => l l0.
+rewrite ltr_pdivr_mulr ?ltr0n // mulrAC ltr_pdivl_mulr // -mulrA mulrC -mulrA ltr_pmul2l // -natrM.
+by rewrite ltr_nat.
+Qed.
+
 Lemma G5_satisfiable (R : realFieldType) :
   exists (z : bool -> R) (t : R), (forall j, 0 < z j) /\ forall j, z j / 1 <= t.
 Proof. by exists (fun=> 1), 1; split=> j; rewrite ?divr1 ?ltr01. Qed.
+
+(* The hypotheses of G5_mass, with them those of G5_mass_iff, and those of E8_mean_margin can be met: zs = 2, two    *)
+(* other keys 1, mass 1/2 = 1 - eps.                                                                                 *)
+Lemma G5_mass_satisfiable (R : realFieldType) :
+  exists (zs : R) (z : bool -> R) (eps : R), [/\ 0 < zs, forall j, 0 < z j, eps < 1 & 1 - eps <= mass zs z].
+Proof.
+exists 2%:R, (fun=> 1), 2%:R^-1; split=> [|j||]; rewrite ?ltr0n ?ltr01 //.
+  by rewrite invf_lt1 ?ltr0n // (ltr_nat _ 1 2).
+by rewrite /mass big_bool (_ : 1 - _ = 2%:R / (2%:R + (1 + 1))) ?lexx //; field.
+Qed.
+
+Lemma E8_mean_margin_satisfiable (R : realFieldType) :
+  (0 < #|[finType of bool]|)%N /\
+  exists (zs : R) (z : bool -> R) (delta : R), [/\ 0 < zs, forall j, 0 < z j, delta < 1 & 1 - delta <= mass zs z].
+Proof. by split; [rewrite card_bool | apply: G5_mass_satisfiable]. Qed.
 
 (* E8, the Jensen step.  n >= 1 other keys and sink mass at least 1 - delta, delta < 1: the product of the e^-m_j   *)
 (* is at most (delta/(n (1 - delta)))^n, that is, the mean margin is at least log(n (1 - delta)/delta).  (For a     *)

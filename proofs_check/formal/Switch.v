@@ -114,6 +114,33 @@ apply: le_trans (hs z span); rewrite exprMn ler_wpmul2l ?sqr_ge0 // hd //.
 by exists a; split=> //; [rewrite -a1|]; apply: eq_bigl => j; rewrite inE.
 Qed.
 
+(* If <p, v_i> >= <p, p> for all i, no point of the hull is nearer to 0 than p. *)
+Lemma nearest_distance (R : realFieldType) (d : nat) (I : finType) (A : {set I}) (v : I -> 'rV[R]_d) (p z : 'rV[R]_d) :
+  (forall i, i \in A -> dot p p <= dot p (v i)) -> hull A v z -> dot p p <= dot z z.
+Proof.
+move=> near [b [b0 b1 <-]]; set q := \sum_(i in A) _.
+have pq : dot p p <= dot p q.
+  rewrite dot_sumr -[X in X <= _]mul1r -b1 mulr_suml; apply: ler_sum => i iA.
+  by rewrite dotZr ler_wpmul2l ?b0 ?near.
+have [->|p0] := eqVneq (dot p p) 0; first exact: dot_ge0.
+have pp : 0 < dot p p by rewrite lt_def p0 dot_ge0.
+rewrite -(ler_pmul2l pp); apply: le_trans (cauchy_schwarz p q).
+by rewrite -expr2 ler_expn2r ?nnegrE ?dot_ge0 // (le_trans (dot_ge0 p)).
+Qed.
+
+(* E4 with the nearest point in hand: p = sum_j w_j x_j, w >= 0 of sum 1, and <p, x_j> >= <p, p> for all j, which   *)
+(* makes |p| the distance of 0 from the hull; dist is at most |p|.                                                  *)
+Theorem E4_nearest (R : realFieldType) (d e : nat) (T : finType) (x : T -> 'rV[R]_d) (V : 'M[R]_(d, e))
+    (sigma dist : R) (w a : T -> R) (p : 'rV[R]_d) :
+  (forall z, in_span x z -> sigma ^+ 2 * dot z z <= dot (z *m V) (z *m V)) ->
+  (forall j, 0 <= w j) -> \sum_j w j = 1 -> p = \sum_j w j *: x j -> (forall j, dot p p <= dot p (x j)) ->
+  dist ^+ 2 <= dot p p -> (forall j, 0 <= a j) -> \sum_j a j = 1 ->
+  forall o, o = \sum_j a j *: (x j *m V) -> (sigma * dist) ^+ 2 <= dot o o.
+Proof.
+move=> hs _ _ _ near hd a0 a1; apply: (E4 hs _ a0 a1) => z h; apply: le_trans hd _.
+by apply: nearest_distance h => j _; apply: near.
+Qed.
+
 (* E4, positivity: if 0 is outside the hull of all visible keys, it is at a positive distance; so with sigma > 0 no *)
 (* attention gives output 0.                                                                                        *)
 Theorem E4_positive (R : realFieldType) (d e : nat) (T : finType) (x : T -> 'rV[R]_d) (V : 'M[R]_(d, e))
@@ -182,4 +209,18 @@ exists (fun=> const_mx 1), 1%:M; split=> [z _|z|]; first by rewrite mulmx1 expr1
   exact: lexx.
 case=> a [_ a1]; rewrite -scaler_suml a1 scale1r => /rowP /(_ 0) /eqP.
 by rewrite !mxE oner_eq0.
+Qed.
+
+(* The hypotheses of E4_nearest can be met: two keys 1, V = 1, w = a = (1/2, 1/2), p = 1, sigma = dist = 1. *)
+Lemma E4_nearest_satisfiable (R : realFieldType) :
+  exists (x : bool -> 'rV[R]_1) (V : 'M[R]_1) (w : bool -> R) (p : 'rV[R]_1),
+    [/\ forall z, in_span x z -> 1 ^+ 2 * dot z z <= dot (z *m V) (z *m V), forall j, 0 <= w j, \sum_j w j = 1,
+        p = \sum_j w j *: x j & (forall j, dot p p <= dot p (x j)) /\ 1 ^+ 2 <= dot p p].
+Proof.
+exists (fun=> const_mx 1), 1%:M, (fun=> 2%:R^-1), (const_mx 1); split=> [z _|j|||].
+- by rewrite mulmx1 expr1n mul1r.
+- by rewrite invr_ge0 ler0n.
+- by rewrite big_bool /=; field.
+- by rewrite -scaler_suml big_bool /= (_ : _ + _ = 1) ?scale1r //; field.
+- by split=> [j|]; rewrite ?lexx // /dot big_ord1 !mxE expr1n mulr1 lexx.
 Qed.
