@@ -49,7 +49,8 @@ EQUIVALENT = Part(
     name="both equivalences",
     text="v_s = 0. 'On the simplex o = 0 forces a = e_s' holds iff 0 is outside conv{v_j}: outside, o = 0 "
          "exactly for a = e_s; inside, the weights w of the hull's nearest point p = Σ w_j v_j switch the "
-         "head off without the sink. And 0 is outside iff some u has ⟨u,v_j⟩ > 0 for all j≠s: u = p.",
+         "head off without the sink. And 0 is outside iff some u has ⟨u,v_j⟩ > 0 for all j≠s: "
+         "the theorem says one exists; the formula exhibits one, u = p.",
     variables={"v": "matrix: n d", "v_s": "vector: d", "a": "vector: n", "a_s": "scalar", "w": "vector: n"},
     definitions={"o": "a @ v + a_s * v_s", "p": "w @ v", "outside": "separable(v, 'hull')"},
     hypotheses=(

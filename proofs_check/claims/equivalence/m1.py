@@ -213,7 +213,7 @@ def heard_slack(values: Mapping[str, object], directions: np.ndarray | None = No
     return max(gaps, default=0.0)
 
 
-NAMES = {"x": "matrix: T d", "a": "vector: T", "V": "matrix: d d", "C": "matrix: c d", "i": "integer",
+NAMES = {"x": "matrix: T d", "a": "vector: T", "V": "matrix: d d", "C": "matrix: d d", "i": "integer",
          "j": "integer"}
 DEFINED = Hypothesis("output defined", "C(x_i + o_i) ≠ 0", "any(entry != 0 for entry in z)",
                      line([0, 0], [HALF, HALF], 1, 0, 1))
@@ -222,8 +222,8 @@ OTHER = Hypothesis("another token", "j ≠ i (j = s is allowed: stronger than ne
 HEARD = Part(
     name="b, fixed attention",
     text="A fixed, a_ij ≠ 0 for some j ≠ i, and CV ≠ 0 (C = I for RMSNorm, I − 11ᵀ/d for LayerNorm, or any "
-         "matrix): some change of x_j changes y_i.  The theorem says that one exists; the formula exhibits one, along "
-         "a coordinate axis.",
+         "square matrix): some change of x_j changes y_i, which is defined before and after. The theorem says one "
+         "exists; the formula exhibits one, along a coordinate axis.",
     variables=NAMES, definitions=FIXED,
     hypotheses=(
         TOKENS, DEFINED,
@@ -250,7 +250,9 @@ def build_softmax(choose: Choose, shape: Shape) -> Instance:
     values["V"] = independent(choose, dim, wide)
     if choose(0, 1):  # rank exactly two or three
         values["V"][-1] = values["V"][0] if dim > 3 else values["V"][-1]
-    values["a"] = positive(choose, len(values["x"]))
+    size = len(values["x"])
+    values["a"] = positive(choose, size)
+    values["s"] = (values["j"] + choose(1, size - 1)) % size
     x, i = values["x"], values["i"]
     columns = [list(column) for column in zip(*values["V"])]
     z = times(values["C"],
@@ -270,27 +272,31 @@ def softmax_slack(values: Mapping[str, object]) -> float:
     return heard_slack(values, free)
 
 
-PLANE = identity(2)
+PLANE, SPREAD = identity(2), F(1, 3)
+AT_SINK = heard([[1, 0], [0, 1]], [HALF, HALF], PLANE, PLANE, 0, 1, s=1, W=PLANE)
 FINITE = Part(
     name="c, softmax",
-    text="Finite softmax (all weights positive), another key j ≠ i visible, rank(CV) >= 2: some change of "
-         "x_j leaves every logit of row i, so its attention, as it is, and changes y_i: y_i is no function of "
-         "(x_i, x_s).  The theorem says that one exists; the formula exhibits one.",
-    variables={**NAMES, "W": "matrix: d d"}, definitions=SOFTMAX,
+    text="Finite softmax (all weights positive), another content key j ∉ {i, s} visible, rank(CV) >= 2: some "
+         "change of x_j leaves x_i, x_s and every logit of row i, so its attention, as they are, and changes "
+         "y_i, which is defined before and after: y_i is no function of (x_i, x_s). The theorem says one "
+         "exists; the formula exhibits one.",
+    variables={**NAMES, "s": "integer", "W": "matrix: d d"}, definitions=SOFTMAX,
     hypotheses=(
-        TOKENS,
+        Hypothesis("tokens", "i, j and s are tokens", TOKENS.formula + " and 0 <= s and s < len(x)"),
         Hypothesis(DEFINED.name, DEFINED.text, DEFINED.formula,
-                   heard([[0, 0], [0, 0]], [HALF, HALF], PLANE, PLANE, 0, 1, W=PLANE)),
+                   heard([[0, 0], [0, 0]], [HALF, HALF], PLANE, PLANE, 0, 1, s=0, W=PLANE)),
         Hypothesis(OTHER.name, "j ≠ i", OTHER.formula,
-                   heard([[1, 0], [1, 0]], [HALF, HALF], [[-2, 0], [0, -2]], PLANE, 0, 0, W=PLANE)),
+                   heard([[1, 0], [1, 0]], [HALF, HALF], [[-2, 0], [0, -2]], PLANE, 0, 0, s=1, W=PLANE)),
+        Hypothesis("content key", "j ≠ s: x_s is given", "s != j", AT_SINK),
         Hypothesis("row sees j", "a_ij > 0", "a[j] > 0",
-                   heard([[1, 0], [0, 0]], [1, 0], PLANE, PLANE, 0, 1, W=PLANE)),
+                   heard([[1, 0], [0, 0]], [1, 0], PLANE, PLANE, 0, 1, s=0, W=PLANE)),
         Hypothesis("rank two", "rank(CV) >= 2", "rank(C @ V) >= 2",
-                   line([1, 0], [HALF, HALF], 1, 0, 1, W=[[1]])),
+                   line([1, 0], [HALF, HALF], 1, 0, 1, s=0, W=[[1]])),
     ),
-    conclusions=("all(dot(x[i] @ W, new[k]) == dot(x[i] @ W, x[k]) for new in moved for k in range(len(x)))",
+    conclusions=("all(new[k] == x[k] for new in moved for k in [i, s])",
+                 "all(dot(x[i] @ W, new[k]) == dot(x[i] @ W, x[k]) for new in moved for k in range(len(x)))",
                  CHANGED),
-    satisfiable=heard([[1, 0], [0, 1]], [HALF, HALF], PLANE, PLANE, 0, 1, W=PLANE),
+    satisfiable=heard([[1, 0], [0, 1], [1, 1]], [SPREAD] * 3, PLANE, PLANE, 0, 1, s=2, W=PLANE),
     instances=family(build_softmax), strategy=searched(build_softmax), numeric=softmax_slack,
 )
 
@@ -302,7 +308,6 @@ RANK_ONE = symbolic_part(
     satisfiable=Instance({"E": 2, "q": 1, "t": 0}),
     counterexamples={"exponential": Instance({"E": 1, "q": 1, "t": -9})})
 
-SPREAD = F(1, 3)
 CLAIM = Claim(
     id="M1", title="Attention as an MLP", family="equivalence",
     statement="(a) A fixed, row i on {i,s}, x_s fixed: y_i depends on x_i only; with equal a_ii = t in all "
@@ -344,14 +349,17 @@ CLAIM = Claim(
                                                "any(entry != 0 for row in V for entry in row)")
                                     if item.name == "value map "
                                                     "heard" else item for item in HEARD.hypotheses)),
+        FINITE.vary("the sink's key", "drop hypothesis",
+                    "(c) with j = s: a change of x_s says nothing about functions of (x_i, x_s)", AT_SINK,
+                    drop=("content key",)),
         FINITE.vary("rank of V", "wrong matrix", "(c) with rank(V) >= 2 in place of rank(CV) >= 2",
                     heard([[1, -1], [0, 0]], [HALF, HALF], PLANE, [[HALF, -HALF], [-HALF, HALF]], 0, 1,
-                          W=PLANE),
+                          s=0, W=PLANE),
                     hypotheses=tuple(Hypothesis("rank of V", "rank(V) >= 2", "rank(V) >= 2")
                                      if item.name == "rank two" else
                                      item for item in FINITE.hypotheses)),
         FINITE.vary("rank one", "T for T-1", "(c) with rank(CV) >= 1",
-                    line([1, 0], [HALF, HALF], 1, 0, 1, W=[[1]]),
+                    line([1, 0], [HALF, HALF], 1, 0, 1, s=0, W=[[1]]),
                     hypotheses=tuple(Hypothesis("rank one", "rank(CV) >= 1", "rank(C @ V) >= 1")
                                      if item.name == "rank two"
                                      else item for item in FINITE.hypotheses)),

@@ -264,5 +264,7 @@ CLAIM = Claim(
     required_formal="PROVED ON",
     scope_notes=("The symbolic parts treat the weights e^(ℓ_ik) as independent positive numbers; that e^ℓ "
                  "is its own derivative, and the chain rule, are used and not replayed.",
+                 "In the part 'three tokens in the plane' the left sides are sympy's derivatives: that they are "
+                 "the derivatives is sympy's word; the kernel replays that they equal the closed form.",
                  "Without query bias; a bias q on the queries adds W_Kᵀq to Wᵀx_i and changes nothing else."),
 )
