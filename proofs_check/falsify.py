@@ -231,7 +231,7 @@ class _Run:
         start = self.tried
         pool = [values for values in (*self.beyond, *self.pool) if size_of(values, self.probe.free)[0] <= LARGEST_ENTRIES]
         while pool and self.part.numeric is not None and self.tried - start < budget:
-            found = descend(self.probe, self.rng.choice(pool), self.rng, max(10, min(budget // 4, 60)))
+            found = descend(self.probe, self.rng.choice(pool), self.rng, max(10, min(budget // 2, 200)))
             self.tried += max(found.evaluations, 1)
             if found.answer is not None and (hit := self.hit(found.values, "optimiser")):
                 return hit
