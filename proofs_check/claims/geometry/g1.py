@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from types import MappingProxyType
 
 import numpy as np
@@ -11,20 +12,13 @@ from hypothesis import strategies as st
 from numerics.gordan import pair_rows as float_pair_rows
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
 from proofs_check.claims.geometry.building import (
-    agreement, both, dot, index_sets, minus, pair_rows, scaled_normal, side, small_index_sets, small_numbers,
-    small_tables, token_tables, witnesses,
+    agreement, both, index_sets, minus, pair_rows, side, small_index_sets, small_tables, token_tables,
+    witnesses,
 )
-
-# x: tokens (T+1, d); s: the sink's index; Q, K: index sets.  Positive margins on finitely many pairs can be
-# scaled to 1, so "some W has margins >= 1" is `separable` on the rows x_i (x) (x_s - x_j): <W, row> > 0.
-VARIABLES = {"x": "matrix: T d", "s": "integer", "Q": "set", "K": "set"}
-DEFINITIONS = {
-    "rows": "[flat(outer(x[i], x[s] - x[j])) for i in Q for j in K]",
-    "representable": "len(rows) == 0 or separable(rows, 'W')",
-    "queries_avoid_zero": "len(Q) == 0 or separable([x[i] for i in Q], 'q')",
-    "sink_avoids_keys": "len(K) == 0 or separable([x[s] - x[j] for j in K], 'k')",
-}
-
+from proofs_check.claims.geometry.separating import (
+    DEFINITIONS, NECESSARY, RANK_ONE, SEPARATORS, SUFFICIENT, VARIABLES, matrix_instance,
+    separators_instance,
+)
 
 def product_instance(x: list, queries: list[int], keys: list[int], s: int = 0,
                      also: Mapping[str, list] = MappingProxyType({}), **extra: object) -> Instance:
@@ -99,64 +93,6 @@ BIAS = Part(
 )
 
 
-def separators_instance(x: list, queries: list[int], keys: list[int], u: list, w: list) -> Instance:
-    return Instance({"x": x, "s": 0, "Q": queries, "K": keys, "u": u, "w": w})
-
-
-def separators_family(seed: int) -> Iterator[Instance]:
-    rng = np.random.default_rng(seed)
-    for x in token_tables(seed):
-        queries, keys = index_sets(rng, len(x))
-        for chosen in (queries, [0, *keys], [1]):
-            u, w = scaled_normal([x[i] for i in chosen]), scaled_normal([minus(x[0], x[j]) for j in keys])
-            if u is not None and w is not None:
-                yield separators_instance(x, chosen, keys, u, w)
-                break
-
-
-@st.composite
-def drawn_separators(draw: st.DrawFn) -> Instance:
-    """Push content tokens along u until <x_i, u> >= 1, then the sink along w until it is above every key."""
-    x = draw(small_tables())
-    dim = len(x[0])
-    directions = st.lists(small_numbers(), min_size=dim, max_size=dim).filter(any)
-    u, w = draw(directions), draw(directions)
-
-    def pushed(row: list, along: list, floor: object) -> list:
-        lack = floor - dot(row, along)
-        return row if lack <= 0 else [a + lack / dot(along, along) * b for a, b in zip(row, along)]
-
-    content = [pushed([0 + entry for entry in row], u, 1) for row in x[1:]]
-    sink = pushed(x[0], w, max(dot(row, w) for row in content) + 1)
-    _, keys = draw(small_index_sets(len(x)))
-    return separators_instance([sink, *content], list(range(1, len(x))), keys, u, w)
-
-
-def separators_slack(values: Mapping[str, object]) -> float:
-    x, s = values["x"], values["s"]
-    margins = x[values["Q"]] @ np.outer(values["u"], values["w"]) @ (x[s] - x[values["K"]]).T
-    return float(margins.min(initial=np.inf)) - 1 if margins.size else 1.0
-
-
-SEPARATORS = Part(
-    name="rank one from separators",
-    text="If <x_i, u> >= 1 on Q and <w, x_s - x_j> >= 1 on K, then W = u w^T has rank at most one (head "
-         "dimension 1) and every margin is at least 1.",
-    variables={**VARIABLES, "u": "vector: d", "w": "vector: d"},
-    definitions={"W": "outer(u, w)", "margins": "[dot(x[i] @ W, x[s] - x[j]) for i in Q for j in K]"},
-    hypotheses=(
-        Hypothesis("queries on one side", "<x_i, u> >= 1 on Q", "all(dot(x[i], u) >= 1 for i in Q)",
-                   separators_instance([[2], [1]], [1], [1], [0], [1])),
-        Hypothesis("keys below the sink", "<w, x_s - x_j> >= 1 on K",
-                   "all(dot(w, x[s] - x[j]) >= 1 for j in K)",
-                   separators_instance([[2], [1]], [1], [1], [1], [0])),
-    ),
-    conclusions=("rank(W) <= 1", "all(margin >= 1 for margin in margins)"), attainment="min(margins) == 1",
-    satisfiable=separators_instance([[2, 0], [1, 1]], [0, 1], [1], [1, 0], [1, 0]),
-    attained=separators_instance([[2], [1]], [1], [1], [1], [1]),
-    instances=separators_family, strategy=drawn_separators, numeric=separators_slack,
-)
-
 VARIANTS = (
     IFF.vary("no queries", "trap", "Q may be empty: then every W will do, though x_s lies in the keys' hull.",
              product_instance([[1], [1]], [], [1]), drop=("queries exist",)),
@@ -203,6 +139,9 @@ VARIANTS = (
               "With a query bias both hull conditions are still necessary.",
               product_instance([[2], [0]], [1], [1]),
               conclusions=("iff(representable, queries_avoid_zero and sink_avoids_keys)",)),
+    RANK_ONE.vary("key without the sink", "wrong matrix", "u = W x_j0 in place of W (x_s - x_j0) will do.",
+                  matrix_instance([[1], [-1]], [1], [1], [[Fraction(-1, 2)]]),
+                  definitions={"low": "outer(W @ x[K[0]], x[Q[0]] @ W)"}),
     SEPARATORS.vary("margin two", "constant moved",
                     "Separators with products at least 1 give margins of at least 2.",
                     separators_instance([[2], [1]], [1], [1], [1], [1]),
@@ -217,8 +156,7 @@ CLAIM = Claim(
     statement="Some W gives x_i^T W (x_s - x_j) >= 1 for all i in Q, j in K iff 0 is not in conv{x_i, i in "
               "Q} and x_s is not in conv{x_j, j in K}; then rank one suffices (head dimension 1). The sink "
               "may be one of the queries. With a query bias: iff x_s is not in conv{x_j, j in K}.",
-    parts=(IFF, SEPARATORS, BIAS), variants=VARIANTS,
-    # The formal theorems state rank one as "there is a W"; none is about the W named in SEPARATORS.
+    parts=(IFF, NECESSARY, SUFFICIENT, RANK_ONE, SEPARATORS, BIAS), variants=VARIANTS,
     scope_notes=(
         "Necessity is for logits x_i^T W x_j without RoPE; under RoPE the half-space is sufficient in the "
         "sense of G6 but not necessary.",

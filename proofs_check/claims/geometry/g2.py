@@ -130,6 +130,22 @@ CAUSAL = Part(
 # x_0 is the sink; <q, x_i> must have one sign on connected pairs, and x_1..x_3 have zero in their hull.
 RANK_TWO = [[1, 0], [-2, 0], [1, -2], [0, 2]]
 CONNECTED = [(1, 1), (2, 1), (2, 3), (3, 3)]
+NO_RANK_ONE = Instance({"x": RANK_TWO, "s": 0, "P": CONNECTED, "W": [[-1, -2], [-1, -1]]},
+                       witnesses(queries=[RANK_TWO[i] for i, _ in CONNECTED]))
+
+RANK_ONE_FAILS = Part(
+    name="rank one can fail", quantifier="exists",
+    text="x_s = (1,0), x_1 = (-2,0), x_2 = (1,-2), x_3 = (0,2) and the pairs (1,1), (2,1), (2,3), (3,3): some "
+         "W has margins of at least 1, none of rank at most one has. For u w^T the factors <x_i, u> and <w, x_s "
+         "- x_j> would have the same sign on each pair, hence, as each pair shares an end with the next, one "
+         "sign throughout; but zero is in the queries' hull.",
+    variables={**IFF.variables, "W": "matrix: d d"},
+    conclusions=(f"s == 0 and x == {RANK_TWO}", f"P == {[list(pair) for pair in CONNECTED]}",
+                 "all(dot(x[i] @ W, x[s] - x[j]) >= 1 for (i, j) in P)",
+                 "all(P[m][0] == P[m + 1][0] or P[m][1] == P[m + 1][1] for m in range(len(P) - 1))",
+                 "not separable([x[i] for (i, j) in P], 'queries')"),
+    satisfiable=NO_RANK_ONE, instances=lambda seed: iter([NO_RANK_ONE]),
+)
 
 VARIANTS = (
     CAUSAL.vary("own token left out", "trap",
@@ -176,7 +192,7 @@ CLAIM = Claim(
     statement="For every finite set P of pairs the sink is representable iff 0 is not in conv{x_i (x) (x_s - "
               "x_j), (i, j) in P}: exactly one of W and the convex weights exists. A causal mask, own token "
               "included, is representable iff the full product is. For general P rank one can fail.",
-    parts=(IFF, ONE_OF_TWO, CAUSAL), variants=VARIANTS,
+    parts=(IFF, ONE_OF_TWO, CAUSAL, RANK_ONE_FAILS), variants=VARIANTS,
     scope_notes=(
         "On instances the kernel reads W or the weights and checks it exactly; that there is always one of "
         "them, for every size, is Gordan's theorem, which is proved formally.",

@@ -172,6 +172,18 @@ SIGN = Part(
     strategy=lambda: drawn(with_sink=True), numeric=sign_slack,
 )
 
+OPEN = aligned_instance([[1, 0], [P35, P45], [-P35, P45]], identity(2), 1, [1, 2], [1, 2], represent=True)
+NOT_NECESSARY = Part(
+    name="not necessary", quantifier="exists",
+    text="n_s = (1,0), n_1 = (3/5,4/5), n_2 = (-3/5,4/5), no gain, no bias, Q = K = {1, 2}: some W represents "
+         "the sink, though <x_s, x_1> and <x_s, x_2> have opposite signs.",
+    variables=VARIABLES, definitions=DEFINITIONS,
+    conclusions=(*[item.formula for item in MARGIN.hypotheses if item.name != "aligned"],
+                 "separable(rows, 'rows')",
+                 "any(dot(x[s], x[i]) > 0 for i in Q) and any(dot(x[s], x[i]) < 0 for i in Q)"),
+    satisfiable=OPEN, instances=lambda seed: iter([OPEN]),
+)
+
 RAW = ("all(dot(x[i] @ (sigma * outer(x[s], x[s])), x[s] - x[j]) > 0 for i in Q for j in K)",)
 VARIANTS = (
     MARGIN.vary("not positive is enough", "trap",
@@ -189,8 +201,7 @@ VARIANTS = (
                 conclusions=RAW),
     MARGIN.vary("alignment is necessary", "wrong converse",
                 "Where the sink is representable all <x_s, x_i> have one strict sign.",
-                aligned_instance([[1, 0], [P35, P45], [-P35, P45]], identity(2), 1, [1, 2], [1, 2],
-                                 represent=True),
+                OPEN,
                 hypotheses=(*[item for item in MARGIN.hypotheses if item.name != "aligned"],
                             Hypothesis("representable", "some W represents the sink",
                                        "separable(rows, 'rows')")),
@@ -223,7 +234,7 @@ CLAIM = Claim(
     statement="As G3 with b = 0: if all <x_s, x_i>, i in Q, have the strict common sign sigma, W = sigma x_s "
               "(G^-T n_s)^T has margin exactly min_i |<x_s, x_i>| min_j |n_s - n_j|^2/2. Sufficient, not "
               "necessary; if s is in Q then sigma = +.",
-    parts=(MARGIN, MINIMUM, SIGN), variants=VARIANTS,
+    parts=(MARGIN, MINIMUM, SIGN, NOT_NECESSARY), variants=VARIANTS,
     scope_notes=(
         "For a diagonal gain G^-T n_s is G^-1 n_s, which is not x_s: after a gain x_s x_s^T can lose the "
         "sink.",

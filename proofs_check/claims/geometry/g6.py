@@ -101,11 +101,12 @@ CAUSAL = Part(
 BOTH = Part(
     name="bidirectional",
     text="No mask, 2 n theta < pi/2. " + TEXT.format("phi = n theta with the sign of <k, x_s> (+ at zero)",
-                                                     "cos(2 n theta)"),
+                                                     "cos(2 n theta)")
+         + " The bound is met, for theta > 0, only where the sink is a query or a token shares its position.",
     variables=VARIABLES, definitions=BOTH_DEFINITIONS, hypotheses=hypotheses("2 * n"),
     conclusions=CAUSAL.conclusions, attainment=CAUSAL.attainment,
     satisfiable=one_token(2, 1, THIRD, 1),
-    attained=head_instance([[0, 0], [1, -1], [1, -1]], [0, 0, 1], THIRD, 1, [1, 0], [0, 1], 1, 1),
+    attained=head_instance([[1, 0], [1, -1]], [0, 1], THIRD, 1, [1, 0], [0, 1], 1, 1, queries=[0]),
     instances=lambda seed: rotary_family(seed, 2), strategy=lambda: drawn_head(2),
     numeric=lambda values: slack(values, True),
 )
@@ -171,6 +172,17 @@ NOT_NECESSARY = Part(
     satisfiable=TWO_SIDED, instances=lambda seed: iter([TWO_SIDED]),
 )
 
+LOST = one_token(10, 9, THIRD, 1)
+NEEDS_PHASE = Part(
+    name="without the phase", quantifier="exists",
+    text="cos theta = 4/5, <q, x_1> = 1, <k, x_s> = 10 and <k, x_1> = 9 at positions 0 and 1: everything that "
+         "the causal head asks for holds, and without its phase (phi = 0) the margin is 10*4/5 - 9 = -1: the "
+         "head loses the sink.",
+    variables=VARIABLES, definitions={**CAUSAL_DEFINITIONS, "R_phi": "rot[0]"},
+    conclusions=(*[item.formula for item in CAUSAL.hypotheses], "any(margin < 0 for margin in margins)"),
+    satisfiable=LOST, instances=lambda seed: iter([LOST]),
+)
+
 VARIANTS = (
     CAUSAL.vary("G1's necessity under RoPE", "trap",
                 "A head with positive margins at all content queries, here with rotary positions, needs the "
@@ -220,9 +232,10 @@ CLAIM = Claim(
     statement="One rotary plane, sink first, distances at most n, <q, x_i> >= alpha > 0, <k, x_s - x_j> >= "
               "mu > 0: a rank-one head with a phase has margins of at least kappa alpha mu cos(n theta) "
               "(causal, n theta < pi/2) or kappa alpha mu cos(2 n theta) (bidirectional, 2 n theta < pi/2); "
-              "both are sharp. Without the phase the head can lose the sink. Under RoPE the half-space of G1 "
+              "both are sharp, the second with the sink among the queries or two tokens at one position. "
+              "Without the phase the head can lose the sink. Under RoPE the half-space of G1 "
               "is not necessary.",
-    parts=(CAUSAL, BOTH, PAIR_POSITIVE, PAIR_NEGATIVE, NOT_NECESSARY), variants=VARIANTS,
+    parts=(CAUSAL, BOTH, PAIR_POSITIVE, PAIR_NEGATIVE, NOT_NECESSARY, NEEDS_PHASE), variants=VARIANTS,
     # For one pair the inequality is proved for all reals; for whole heads the evidence is exact instances.
     required="PROVED ON", required_formal="PROVED ON",
     scope_notes=(
