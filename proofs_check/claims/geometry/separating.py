@@ -1,4 +1,4 @@
-"""G1 from separators: both directions of the equivalence with explicit matrices, and why rank one suffices."""
+"""G1 with explicit matrices: both directions of the equivalence, and why rank one suffices."""
 
 from __future__ import annotations
 
@@ -147,8 +147,8 @@ NECESSARY = Part(
 RANK_ONE = Part(
     name="rank one suffices",
     text="Q and K not empty: if some W gives every margin at least 1, a matrix of rank at most one (head "
-         "dimension 1) does too. The theorem says one exists; the formula exhibits one: u w^T with u = W (x_s "
-         "- x_j0) and w^T = x_i0^T W, i0 in Q, j0 in K, whose margins are products of two margins of W.",
+         "dimension 1) does too. The theorem says one exists; the formula exhibits one: u w^T with u = W "
+         "(x_s - x_j0) and w^T = x_i0^T W, i0 in Q, j0 in K, whose margins are products of two margins of W.",
     variables=NECESSARY.variables,
     definitions={"low": "outer(W @ (x[s] - x[K[0]]), x[Q[0]] @ W)"},
     hypotheses=(Hypothesis(*QUERIES), Hypothesis(*KEYS),
@@ -178,7 +178,7 @@ SUFFICIENT = Part(
     name="sufficiency, rank at most one",
     text="If zero is outside conv{x_i, i in Q} and x_s outside conv{x_j, j in K}, that is, some u and w have "
          "<x_i, u> > 0 on Q and <w, x_s - x_j> > 0 on K, then a W of rank at most one gives every margin at "
-         "least 1. The theorem says one exists; the formula exhibits one: u w^T, scaled by the least products.",
+         "least 1. The theorem says one exists; the formula exhibits one: u w^T over the least products.",
     variables=SEPARATORS.variables,
     definitions={"least": "min([dot(x[i], u) for i in Q]) * min([dot(w, x[s] - x[j]) for j in K])",
                  "W": "outer(u, w) / least"},
