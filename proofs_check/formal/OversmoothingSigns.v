@@ -466,3 +466,75 @@ split; rewrite ?lexx ?ltr01 //.
   move=> v; rewrite mulmx1 mxE; apply: sumr_ge0 => i _; rewrite mxE -expr2; exact: sqr_ge0.
 by rewrite d0 xpair_eqE negb_and orbC eq_sym oppr_eq0 gt_eqF.
 Qed.
+
+(* White noise, no norm, V = c I: t0 = d, tau = c d, phi = c^2 d. *)
+Lemma scalar_numbers (R : rcfType) n (c : R) : let I : 'M[R]_n.+1 := 1%:M in
+  [/\ psd I, t0 I I = n.+1%:R, tau I I c%:M = c * n.+1%:R & phi I I c%:M = c ^+ 2 * n.+1%:R].
+Proof.
+move=> I; rewrite /I; split.
+- by move=> v; rewrite mulmx1 mxE; apply: sumr_ge0 => i _; rewrite mxE -expr2; exact: sqr_ge0.
+- by rewrite /t0 trmx1 !mul1mx mxtrace1.
+- rewrite /tau trmx1 tr_scalar_mx !mul1mx mulmx1 linearZ /= linearD /= mxtrace_scalar -mulr2n.
+  by rewrite -[_ *+ 2]mulr_natl mulKf ?pnatr_eq0 // mulr_natr.
+by rewrite /phi /phi2 trmx1 tr_scalar_mx !mul1mx mulmx1 -scalar_mxM mxtrace_scalar mulr_natr expr2.
+Qed.
+
+Lemma scalar_nondegenerate (R : rcfType) n (c rho : R) (u : 'cV[R]_n.+1) : c != -1 ->
+  (rho * gain 1%:M c%:M u, drift (1%:M : 'M[R]_n.+1) 1%:M c%:M) != (0, - t0 (1%:M : 'M[R]_n.+1) 1%:M).
+Proof.
+move=> c1; have [_ t f h] := scalar_numbers n c.
+rewrite /drift t f h xpair_eqE negb_and orbC -subr_eq0 opprK.
+have -> : 2 * (c * n.+1%:R) + c ^+ 2 * n.+1%:R + n.+1%:R = (c + 1) ^+ 2 * n.+1%:R by ring.
+by rewrite mulf_neq0 // ?expf_neq0 ?pnatr_eq0 // -[1]opprK subr_eq0.
+Qed.
+
+(* Each of O4's cases and O5's limit can be met: c = 1, -1/2, -2, 0. *)
+Lemma O4_increasing_satisfiable (R : rcfType) n : exists (K S V : 'M[R]_n.+1) (u : 'cV[R]_n.+1) (rho : R),
+  [/\ psd S, 0 <= rho < 1, (rho * gain K V u, drift K S V) != (0, - t0 K S), 0 < phi K S V & 0 <= tau K S V].
+Proof.
+have [S0 _ f h] := scalar_numbers n (1 : R); exists 1%:M, 1%:M, 1%:M, 0, 0.
+split; rewrite ?lexx ?ltr01 ?f ?h ?mul1r ?expr1n ?mul1r ?ltr0n ?ler0n //.
+by apply: scalar_nondegenerate; rewrite -subr_eq0 opprK -(natrD _ 1 1) pnatr_eq0.
+Qed.
+
+Lemma O4_decreasing_satisfiable (R : rcfType) n : exists (K S V : 'M[R]_n.+1) (u : 'cV[R]_n.+1) (rho : R),
+  [/\ psd S, 0 <= rho < 1, (rho * gain K V u, drift K S V) != (0, - t0 K S), 0 < phi K S V
+    & tau K S V <= - phi K S V].
+Proof.
+have [S0 _ f h] := scalar_numbers n (- 2^-1 : R); exists 1%:M, 1%:M, (- 2^-1)%:M, 0, 0.
+have half0 : 0 < 2^-1 :> R by rewrite invr_gt0 ltr0n.
+have half1 : 2^-1 < 1 :> R by rewrite invf_lt1 ?ltr0n // ltr1n.
+split; rewrite ?lexx ?ltr01 ?f ?h ?sqrrN //.
+- by apply: scalar_nondegenerate; rewrite eqr_opp lt_eqF.
+- by rewrite mulr_gt0 ?ltr0n // exprn_gt0.
+rewrite mulNr ler_opp2; apply: ler_wpmul2r; first exact: ler0n.
+by rewrite expr2 ler_pimulr ?ltW.
+Qed.
+
+Lemma O4_maximum_satisfiable (R : rcfType) n : exists (K S V : 'M[R]_n.+1) (u : 'cV[R]_n.+1) (rho : R),
+  [/\ psd S, 0 <= rho < 1, (rho * gain K V u, drift K S V) != (0, - t0 K S), 0 < phi K S V
+    & - phi K S V < tau K S V < 0].
+Proof.
+have [S0 _ f h] := scalar_numbers n (- 2 : R); exists 1%:M, 1%:M, (- 2)%:M, 0, 0.
+have two0 : 0 < 2 :> R by rewrite ltr0n.
+split; rewrite ?lexx ?ltr01 ?f ?h ?sqrrN //.
+- by apply: scalar_nondegenerate; rewrite eqr_opp gt_eqF // ltr1n.
+- by rewrite mulr_gt0 ?ltr0n // exprn_gt0.
+rewrite !mulNr oppr_lt0 mulr_gt0 ?ltr0n // andbT ltr_opp2 ltr_pmul2r ?ltr0n //.
+by rewrite expr2 ltr_pmulr // ltr1n.
+Qed.
+
+Lemma O4_constant_satisfiable (R : rcfType) n : exists (K S V : 'M[R]_n.+1) (u : 'cV[R]_n.+1) (rho : R),
+  [/\ psd S, 0 <= rho < 1, (rho * gain K V u, drift K S V) != (0, - t0 K S) & phi K S V = 0].
+Proof.
+have [S0 _ f h] := scalar_numbers n (0 : R); have nd : (0 : R) != -1 by rewrite eq_sym oppr_eq0 oner_eq0.
+exists 1%:M, 1%:M, 0%:M, 0, 0; split; rewrite ?lexx ?ltr01 //; last by rewrite h expr0n mul0r.
+exact: scalar_nondegenerate nd.
+Qed.
+
+Lemma O5_limit_satisfiable (R : rcfType) n : exists (K S V : 'M[R]_n.+1) (u : 'cV[R]_n.+1) (rho : R),
+  [/\ psd S, 0 < rho < 1 & 0 < t0 K S].
+Proof.
+have [S0 t _ _] := scalar_numbers n (0 : R); exists 1%:M, 1%:M, 0, 0, 2^-1.
+by split; rewrite ?t ?ltr0n // invr_gt0 ltr0n invf_lt1 ?ltr0n // ltr1n.
+Qed.

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from proofs_check.claim import Claim
 from proofs_check.claims.oversmoothing.derived import derived, drawn, false_formula, points
+from proofs_check.claims.oversmoothing import matrix_parts
 from proofs_check.claims.oversmoothing.model import MODEL, false_model_statement, instance, noise
 from proofs_check.claims.oversmoothing.patterns import (
     BOTH, GRAM_WORDS, REMOVES_NOISE, SCOPE, as_statistics, mix_cosine, on_two_axes, point, same_sign)
@@ -65,5 +66,5 @@ CLAIM = Claim(
     id="O3", title="Uniform against diagonal: the sign of the drift", family="oversmoothing",
     statement="For every T >= 2 and any C: cos_uniform - cos_diagonal has the sign of D, with equality iff D = 0, outside "
               "the degenerate case (rho g, D) = (0, -t0). The gap is (1-rho)D[rho g + (1-rho)(t0+D)/T] over positive terms.",
-    parts=(SIGN,), variants=VARIANTS, uses=("O1",), required="SUPPORTED", scope_notes=SCOPE,
+    parts=(SIGN, matrix_parts.SIGN), variants=VARIANTS, uses=("O1",), required="PROVED ON", scope_notes=SCOPE,
 )

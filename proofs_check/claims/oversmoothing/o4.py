@@ -9,6 +9,7 @@ from numerics.moments import mix_maximum
 from proofs_check.claim import Claim
 from proofs_check.claims.equivalence.building import Choose
 from proofs_check.claims.oversmoothing.derived import derived, drawn, false_formula, points, statistics
+from proofs_check.claims.oversmoothing.matrix_parts import O4_PARTS
 from proofs_check.claims.oversmoothing.model import false_model_statement, instance, moments_under, noise
 from proofs_check.claims.oversmoothing.patterns import GRAM_WORDS, SCOPE, mix_cosine, point, same_sign
 from theory.oversmoothing import DERIVATIONS
@@ -138,7 +139,7 @@ MAXIMUM = derived(
 
 CONSTANT = derived(
     RECIPES["constant"], "constant in t",
-    "phi = 0, and then tau = 0 because tau^2 <= t0 phi: cos_t = cos_s for all s, t in [0, 1]." + WHERE,
+    "tau = phi = 0: cos_t = cos_s for all s, t in [0, 1]. (That phi = 0 alone suffices is the part for matrices.)" + WHERE,
     # with tau = phi = 0 the assumptions only keep G_ii away from 0, where no cosine exists
     satisfiable={key: PLAIN[key] for key in ("T", "rho", "g", "t0", "t", "s")},
     instances=points(flat), strategy=drawn(flat), numeric=flat_slack)
@@ -183,5 +184,6 @@ CLAIM = Claim(
     statement="T >= 2. d cos/dt has the sign of tau + (1-t) phi: for phi > 0 the cosine increases on [0, 1] if tau >= 0, "
               "decreases if tau <= -phi, and otherwise has its maximum at t* = 1 + tau/phi; for phi = 0 it is constant. "
               "Excluded: (rho g, D) = (0, -t0).",
-    parts=(SECANT, SLOPE, INCREASING, DECREASING, MAXIMUM, CONSTANT), variants=VARIANTS, uses=("O1",), required="SUPPORTED", scope_notes=SCOPE,
+    parts=(SECANT, SLOPE, INCREASING, DECREASING, MAXIMUM, CONSTANT, *O4_PARTS), variants=VARIANTS, uses=("O1",),
+    required="PROVED ON", scope_notes=SCOPE,
 )

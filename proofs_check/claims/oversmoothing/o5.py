@@ -8,6 +8,7 @@ from fractions import Fraction
 from proofs_check.claim import Claim
 from proofs_check.claims.equivalence.building import Choose
 from proofs_check.claims.oversmoothing.derived import derived, drawn, false_formula, points, statistics
+from proofs_check.claims.oversmoothing.matrix_parts import O5_PARTS
 from proofs_check.claims.oversmoothing.model import UNIFORM, false_model_statement, moments_under
 from proofs_check.claims.oversmoothing.patterns import (
     GRAM_WORDS, SCOPE, as_statistics, before, mix_cosine, on_two_axes, same_sign)
@@ -106,5 +107,5 @@ CLAIM = Claim(
     id="O5", title="Uniform attention against the input's cosine", family="oversmoothing",
     statement="t0 > 0, T >= 2: uniform attention raises the cosine above the input's iff rho(g-g0) + (1-rho)D/T > 0; for "
               "rho > 0 the limit T -> infinity exceeds it iff g > g0; at g = g0 the sign is D's at every finite T.",
-    parts=(SIGN, EQUAL_G, LIMIT), variants=VARIANTS, uses=("O1",), required="SUPPORTED", scope_notes=SCOPE,
+    parts=(SIGN, EQUAL_G, LIMIT, *O5_PARTS), variants=VARIANTS, uses=("O1",), required="PROVED ON", scope_notes=SCOPE,
 )

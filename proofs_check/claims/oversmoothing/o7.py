@@ -9,9 +9,12 @@ import numpy as np
 
 from numerics.attention import block_attention
 from numerics.moments import mean_off_diagonal, moment_cosines, o1_gram
-from proofs_check.claim import Claim
-from proofs_check.claims.equivalence.building import Choose
+from proofs_check.claim import Claim, Hypothesis, Instance
+from proofs_check.claims.equivalence.building import Choose, Shape
 from proofs_check.claims.oversmoothing.derived import derived, drawn, false_formula, points, statistics
+from proofs_check.claims.oversmoothing.matrices import (
+    COVARIANCE, NONDEGENERATE, RHO, VARIABLES, WORDS, as_numbers, build, drift, gram_of, part)
+from proofs_check.claims.oversmoothing.matrices import PLAIN as MATRIX_POINT
 from proofs_check.claims.oversmoothing.model import false_model_statement, moments_under
 from proofs_check.claims.oversmoothing.patterns import REMOVES_NOISE, SCOPE, on_two_axes, same_sign
 from theory.oversmoothing import DERIVATIONS
@@ -115,6 +118,51 @@ TRANSFER = derived(
     counterexamples={"energy": {"k": 1, "e": 1, "shared": 1, "noise": 0, "pull": -HALF}},
     instances=points(transfer_point), strategy=drawn(transfer_point))
 
+MEAN = ("sum(G_{0}[p][q] / sqrt(G_{0}[p][p] * G_{0}[q][q]) for p in range(T) for q in range(T) if p != q) / (T * (T - 1))")
+BLOCKS = {
+    **gram_of("small", "[[(1 / k if labels[p] == labels[q] else 0) for q in range(T)] for p in range(T)]"),
+    **gram_of("large", "[[(1 / m if coarser[p] == coarser[q] else 0) for q in range(T)] for p in range(T)]"),
+    "mean_small": MEAN.format("small"), "mean_large": MEAN.format("large"),
+}
+SIZED = "len({0}) == T and all(sum((1 if {0}[p] == {0}[q] else 0) for q in range(T)) == {1} for p in range(T))"
+
+
+def build_blocks(choose: Choose, shape: Shape) -> Instance:
+    """Neighbours in blocks of size k, and every l-th token in one of size m > k, for k, m dividing T."""
+    values = dict(build(choose, shape).values)
+    k, multiple, blocks = choose(1, 2), choose(2, 3), choose(1, 2)
+    m, tokens = k * multiple, k * multiple * blocks
+    del values["i"], values["j"]
+    return Instance({**values, "T": tokens, "k": k, "m": m, "labels": [p // k for p in range(tokens)],
+                     "coarser": [p % blocks for p in range(tokens)]})
+
+
+def blocks_slack(values: Mapping[str, object]) -> float:
+    numbers, tokens, k, m = as_numbers(values), int(values["T"]), int(values["k"]), int(values["m"])
+    model = [numbers[name] for name in ("rho", "g", "t0", "tau", "phi")]
+    D = drift(numbers)
+    return same_sign(block_mean([m] * (tokens // m), *model) - block_mean([k] * (tokens // k), *model),
+                     0.0 if abs(D) < 1e-9 else D)
+
+
+ONE_BLOCK = {**{name: value for name, value in MATRIX_POINT.items() if name not in ("i", "j")}, "k": 1, "m": 2,
+             "labels": [0, 1], "coarser": [0, 0]}
+# Without `nondegenerate` a token's output may be 0, where no cosine exists; T >= 2 follows from k < m, and is Rocq's.
+BLOCK_MATRICES = part(
+    "equal blocks, matrices", "For two partitions of T >= 2 tokens into blocks of equal sizes k < m, not necessarily of "
+    "neighbours, given by labels: the mean off-diagonal cosine at m minus that at k has the sign of D = 2 tau + phi." + WORDS,
+    BLOCKS, (COVARIANCE, RHO, Hypothesis("two or more tokens", "T >= 2", "T >= 2"), NONDEGENERATE,
+             Hypothesis("blocks of size k", "labels name blocks of size k", SIZED.format("labels", "k")),
+             Hypothesis("blocks of size m", "coarser labels name blocks of size m", SIZED.format("coarser", "m")),
+             Hypothesis("sizes", "k < m", "k < m")),
+    ("sign(mean_large - mean_small) == sign(D)",), ONE_BLOCK,
+    {"covariance": {"S": [[-1]], "V": [[-4]], "rho": Fraction(1, 4), "T": 3, "m": 3, "labels": [0, 1, 2],
+                    "coarser": [0, 0, 0]},
+     "rho": {"rho": 1}, "blocks of size k": {"labels": [0, 0], "k": 1}, "blocks of size m": {"coarser": [0, 1], "V": [[-Fraction(3, 2)]]},
+     "sizes": {"k": 2, "labels": [0, 0]}}, build_blocks, blocks_slack,
+    {**{name: kind for name, kind in VARIABLES.items() if name not in ("i", "j")}, "k": "integer", "m": "integer",
+     "labels": "integers", "coarser": "integers"})
+
 TWO = "[[(1 / 2 if (i < 2) == (j < 2) else 0) for j in range(T)] for i in range(T)]"
 THREE = "[[(0 if (i < 3) != (j < 3) else 1 / 3 if i < 3 else 1) for j in range(T)] for i in range(T)]"
 MEANS = {
@@ -154,7 +202,7 @@ CLAIM = Claim(
     statement="Block-uniform attention, equal blocks of size k | T: the mean off-diagonal cosine increases in k iff D > 0, "
               "decreases iff D < 0. Merging two blocks of any sizes raises it iff D > 0, lowers it iff D < 0. At a fixed number "
               "of blocks it is Schur-convex in the sizes, for either sign of D.",
-    parts=(EQUAL, MERGING, TRANSFER), variants=VARIANTS, uses=("O1",), required="SUPPORTED",
+    parts=(EQUAL, MERGING, TRANSFER, BLOCK_MATRICES), variants=VARIANTS, uses=("O1",), required="PROVED ON",
     scope_notes=(*SCOPE, "With D < 0 and a last block that is shorter the mean need not fall with the block size: moving a "
                  "token between blocks is no merging (see the variant)."),
 )
