@@ -176,6 +176,38 @@ def minimisers_differ() -> Derivation:
     )
 
 
+def frobenius_sink_is_no_nuclear_minimiser() -> Derivation:
+    """The nuclear multipliers' G = [1, -I]/sqrt(T) against the Frobenius minimiser F: they do not fit for T >= 3 (C11).
+
+    <G,F> is the nuclear minimum m (T-1)/sqrt(T).  Were ‖F‖_1 as small, <G,F> = ‖F‖_1 with ‖G‖_∞ = 1 would make
+    G^T F symmetric, as tr G^T F = ‖F‖_1 >= ‖G^T F‖_1.  Its entries (3,2) and (2,3) are one product each.
+    """
+    definitions = {
+        "at_sink": "m*(1 - 1/i)",  # row i of F: at the sink and at its own token
+        "at_own": "-m/i",
+        "pairing": "(T - 1)*(at_sink/w - at_own/w)",  # each row of G F^T's diagonal is the same
+        "entry_32": "-1/w*(-m/3)",  # column 3 of G has -1/w in row 3 alone, and F_32 = -m/3
+        "entry_23": "-1/w*0",  # column 2 of G has -1/w in row 2 alone, and row 2 does not see token 3
+    }
+    lemmas = (
+        identity("pairing", "m*(T - 1)/w", definitions=definitions),
+        identity("entry_32 - entry_23", "m/(3*w)", definitions=definitions),
+        positive("m/(3*w)"),
+    )
+    return Derivation(
+        parameters=(
+            Parameter("T", minimum="3", integer=True),
+            Parameter("i", minimum="2", integer=True),
+            Parameter("m", minimum="0", open_min=True),
+            Parameter("w", minimum="0", open_min=True),
+        ),
+        definitions=definitions,
+        assumptions={},
+        lemmas=lemmas,
+        conclusions=tuple(lemma.formula for lemma in lemmas),
+    )
+
+
 def derivations() -> dict[str, Derivation]:
     """Every derivation of C11 by name."""
     return {
@@ -183,4 +215,5 @@ def derivations() -> dict[str, Derivation]:
         "sink_frobenius": sink_frobenius(),
         "sink_nuclear": sink_nuclear(),
         "minimisers_differ": minimisers_differ(),
+        "frobenius_sink_is_no_nuclear_minimiser": frobenius_sink_is_no_nuclear_minimiser(),
     }

@@ -79,8 +79,7 @@ def small(a: Matrix, b: Matrix, g: Matrix) -> Instance:
 
 INEQUALITY = Part(
     name="inequality",
-    text="AᵀB = W and ‖G‖_∞ <= 1 give <G,W> <= ½(‖A‖_F² + ‖B‖_F²), for every inner dimension. The largest "
-         "<G,W> is ‖W‖_1, so the factors cost at least that.",
+    text="AᵀB = W and ‖G‖_∞ <= 1 give <G,W> <= ½(‖A‖_F² + ‖B‖_F²), for every inner dimension.",
     variables={"A": "matrix: r m", "B": "matrix: r n", "G": "matrix: m n"}, definitions={"W": "transpose(A) @ B"},
     hypotheses=(Hypothesis("contraction", "‖G‖_∞ <= 1: I − GᵀG is positive semidefinite",
                            "psd(eye(len(G[0])) - transpose(G) @ G)", small([[1]], [[1]], [[2]])),),
@@ -142,7 +141,8 @@ SVD = Part(
     name="attained at a singular value decomposition",
     text="W = Σ_k s_k u_k v_kᵀ with orthonormal u_k and v_k and s_k = roots_k² >= 0: for every inner "
          "dimension at least their number the rows √s_k u_k and √s_k v_k (then zeros) have AᵀB = W and cost "
-         "Σ s_k, which is <G,W> for the contraction G = Σ u_k v_kᵀ: the bound is attained and both are ‖W‖_1.",
+         "Σ s_k, which is <G,W> for the contraction G = Σ u_k v_kᵀ: the bound of 'inequality' is attained. As the largest <G,W> is "
+         "‖W‖_1 (duality of the norms), both are ‖W‖_1.",
     variables={"U": "matrix: k m", "V": "matrix: k n", "roots": "vector: k", "inner": "integer"},
     definitions={**pair_of("U", "V"), "G": "transpose(U) @ V",
                  "W": "transpose([(roots[k] * roots[k]) * U[k] for k in range(len(U))]) @ V"},

@@ -8,7 +8,8 @@ from proofs_check.claim import Claim, Hypothesis, Instance, Part, Variant
 from proofs_check.claims.costs.building import listed, over_reals
 from proofs_check.claims.equivalence.building import Matrix
 from proofs_check.claims.oversmoothing.derived import derived, false_formula
-from theory.costs_causal import diagonal, minimisers_differ, sink_frobenius, sink_nuclear
+from theory.costs_causal import (
+    diagonal, frobenius_sink_is_no_nuclear_minimiser, minimisers_differ, sink_frobenius, sink_nuclear)
 
 COSINE = Fraction(4, 5)  # a rational singular value: 1 - 1/i = s² at i = 25/9
 POINT = {"i": 1 / (1 - COSINE**2), "k": 3, "kappa": 1, "s": COSINE, "h": COSINE, "R": 1}
@@ -53,6 +54,13 @@ DIFFER = derived(
     "the difference from T to T+1 is (T-1)/(T(T+1)) > 0, so for T >= 3 it is not a Frobenius minimiser. (H "
     "stands for H_T.)",
     satisfiable={"T": 2, "H": Fraction(3, 2)})
+
+NOT_NUCLEAR = derived(
+    frobenius_sink_is_no_nuclear_minimiser, "the Frobenius minimiser is not nuclear",
+    "G = [1,-I]/√T (w = √T) has ‖G‖_∞ = 1, and <G,F> = m(T-1)/√T for the Frobenius minimiser F: each of its T-1 rows "
+    "adds m/√T. If ‖F‖_1 were that too, tr G^T F = ‖F‖_1 >= ‖G^T F‖_1 would make G^T F symmetric; but its entries "
+    "(3,2) and (2,3) are m/(3√T) and 0. So for T >= 3 F, the only Frobenius minimiser, is no nuclear one.",
+    satisfiable={"T": 3, "i": 2, "m": 1, "w": 1})
 
 
 def causal_diagonal(size: int) -> Matrix:
@@ -102,14 +110,18 @@ SINK_ON_MATRICES = Part(
     name="sink on matrices", quantifier="exists",
     text="There are F and N for T = 1..7 (listed) with every causal sink margin at least 1, ‖F‖_F² = T - "
          "H_T, N of rank at most one with ‖N‖² = (T-1)²/T, and multipliers 1/√T on the own tokens: T G G^T = "
-         "I + 11^T on the rows 2..T is at most T.",
-    variables={"F": "matrix", "N": "matrix"}, definitions={"T": "len(F)", "harmonic": SIZE["harmonic"]},
+         "I + 11^T on the rows 2..T is at most T. With D = √T G: <D,F> = T - 1, and for T >= 3 D^T F is not symmetric.",
+    variables={"F": "matrix", "N": "matrix"},
+    definitions={"T": "len(F)", "harmonic": SIZE["harmonic"],
+                 "D": "[[(1 if j == 0 else -1 if j == i else 0) if i > 0 else 0 for j in range(T)] for i in range(T)]"},
     conclusions=(CAUSAL_SINK.format(relation=">=").replace("W", "F"),
                  CAUSAL_SINK.format(relation=">=").replace("W", "N"),
                  SQUARE.replace("W", "F") + " == T - harmonic", "rank(N) <= 1",
                  SQUARE.replace("W", "N") + " == (T - 1)**2 / T",
                  "T == 1 or psd([[(T if i == j else 0) - (1 if i == j else 0) - 1 for j in range(1, T)] "
-                 "for i in range(1, T)])"),
+                 "for i in range(1, T)])",
+                 "dot(flat(D), flat(F)) == T - 1",
+                 "T < 3 or ((transpose(D) @ F)[2][1] == 1 / 3 and (transpose(D) @ F)[1][2] == 0)"),
     satisfiable=Instance({"F": frobenius_sink(2), "N": rank_one_sink(2)}),
     instances=listed([Instance({"F": frobenius_sink(size), "N": rank_one_sink(size)}) for size in range(1,
                                                                                                         8)]))
@@ -167,10 +179,10 @@ CLAIM = Claim(
               "for every p, cost m(sum_{i=2}^T (1-1/i)^{p/2})^{1/p}. Sink (competitors 2 <= j <= i, own "
               "token included): Frobenius m√(T-H_T), nuclear m(T-1)/√T, as without a mask. So the Frobenius "
               "and nuclear minimisers differ for the sink (T >= 3), not for the diagonal.",
-    parts=(DIAGONAL, FROBENIUS, NUCLEAR, DIFFER, DIAGONAL_ON_MATRICES, SINK_ON_MATRICES), variants=VARIANTS,
+    parts=(DIAGONAL, FROBENIUS, NUCLEAR, DIFFER, NOT_NUCLEAR, DIAGONAL_ON_MATRICES, SINK_ON_MATRICES), variants=VARIANTS,
     required="PROVED", required_formal="PROVED",
     scope_notes=(
-        "The first four parts hold for all T; the argument that makes them the statement is in their texts "
+        "The first five parts hold for all T; the argument that makes them the statement is in their texts "
         "and in notes/C11.md. The parts on matrices check T = 1..7 entry by entry.",
         "The sink for other exponents, and uniqueness, are not claimed."),
 )

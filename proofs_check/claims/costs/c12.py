@@ -123,8 +123,8 @@ SINK_RANK_CASES = [sink_certificate(*exchangeable(2, 1, 1, 4, 4, 0, 1)),
                    sink_certificate(*exchangeable(5, 1, 1, 4, 4, 0, 1))]
 SINK_RANK = Part(
     name="sink at rank one", quantifier="exists",
-    text="C1's minimiser has rank one, so a head of dimension 1 pays what any head pays: shown here on two "
-         "listed exchangeable families (C4's certificate, with rank(W) = 1); for any tokens it is C1.",
+    text="The sink's minimiser has rank one, so a head of dimension 1 pays what any head pays: shown here on two "
+         "listed exchangeable families (C4's certificate, with rank(W) = 1).",
     variables=SINK_ON_MATRICES.variables, hypotheses=SINK_ON_MATRICES.hypotheses,
     definitions=SINK_ON_MATRICES.definitions,
     conclusions=(*SINK_ON_MATRICES.conclusions, "rank(W) == 1"), satisfiable=SINK_RANK_CASES[0],
@@ -168,18 +168,19 @@ VARIANTS = (
 
 CLAIM = Claim(
     id="C12", title="Head dimension", family="costs",
-    statement="The cheapest sink has rank one (exchangeable tokens: C4; any tokens: C1), so it costs the "
+    statement="On exchangeable tokens the cheapest sink has rank one (C4), so it costs the "
               "same at every head dimension >= 1. Rank one is a diagonal for at most two tokens. On T "
               "orthonormal tokens the rank-two W with logits proportional to cos(2 pi(i-j)/T) costs "
-              "mT/(1-cos(2 pi/T)) ~ mT³/(2 pi²) in nuclear norm, an upper bound; T >= 3 unit tokens equally "
+              "mT/(1-cos(2 pi/T)) in nuclear norm, an upper bound, which is ~ mT³/(2 pi²) given x²/2 - x⁴/24 <= 1 - cos x "
+              "<= x²/2 (x = 2 pi/T); T >= 3 unit tokens equally "
               "spaced on a circle cost 2^{1/p} m/(1-cos(2 pi/T)) exactly.",
     parts=(RANK_ONE, CIRCLE, GROWTH, PI, COSINE_BOUNDS, CIRCLE_ON_MATRICES, RANK_TWO_ON_MATRICES, SINK_RANK),
     variants=VARIANTS, uses=("C4",),
     required="PROVED", required_formal="PROVED",
     scope_notes=(
         "For all T: 'rank one', 'circle' and 'rank two' (with the cosine bounds as hypotheses). On listed "
-        "matrices: the circle at T = 2, 4, the rank-two matrix for T = 3..12, the sink at rank one; the "
-        "sink for any tokens is C1.",
+        "matrices: the circle at T = 2, 4, the rank-two matrix for T = 3..12, the sink at rank one.",
+        "Not claimed here: the rank of the cheapest sink for tokens that are not exchangeable (that is C1's subject).",
         "Not claimed: that the rank-two construction is the cheapest of its rank, and costs at ranks "
         "between 2 and T - 1."),
 )
