@@ -113,12 +113,14 @@ DRAW_HYPOTHESES = (
     Hypothesis("no gain", "the gain is one", "all(entry == 1 for entry in gain)"),
     Hypothesis("exponent", "0 < x <= d", "0 < x and x <= d"),
 )
+POSITIVE_MOMENTS = Hypothesis("positive moments", "G_min = min(G_ii, G_jj) > 0", "min(G[0][0], G[1][1]) > 0")
 NORM_BOUND = Hypothesis("norm of V", "‖V‖_∞ <= v",
                         "v >= 0 and psd(v ** 2 * eye(d) - transpose(V) @ V)")
 VARIABLES = {"A": "matrix", "V": "matrix", "u": "vector", "gain": "vector", "centred": "integer", "rho": "scalar",
              "z": "matrix", "x": "scalar"}
-EVENT = (" (The formula is the event for one draw z of N(0, I/d); the claim is about its probability, which exact replay "
-         "cannot decide: independent draws support it, and notes/O2.md has the proof.)")
+EVENT = (" (The formula is the event for one draw z, whose rows are independent N(0, I/d); the claim is about its probability, "
+         "which exact replay cannot decide: independent draws support it, and notes/O2.md has the proof. So no instance can show "
+         "a hypothesis to be needed either: those listed are the ones under which the event's probability is bounded.)")
 QUIET = {"A": [[HALF, HALF], [HALF, HALF]], "V": [[1, 0], [0, 0]], "u": [1, 0], "gain": [1, 1], "centred": 0,
          "rho": Fraction(9, 25), "z": [[HALF, HALF], [-HALF, HALF]], "x": 1}
 
@@ -201,9 +203,9 @@ BY_VARIANCE = Part(
 )
 STATED = Part(
     name="cosine as stated", quantifier="probability",
-    text="P(|cos(y_i,y_j) - G_ij/sqrt(G_ii G_jj)| > 2(2+sqrt 6) b^2 sqrt(x/d)/G_min) <= 9e^-x." + EVENT,
+    text="G_min > 0: P(|cos(y_i,y_j) - G_ij/sqrt(G_ii G_jj)| > 2(2+sqrt 6) b^2 sqrt(x/d)/G_min) <= 9e^-x." + EVENT,
     variables={**VARIABLES, "v": "scalar"}, definitions={**DRAW, "b": "1 + v"},
-    hypotheses=(*DRAW_HYPOTHESES, NORM_BOUND),
+    hypotheses=(*DRAW_HYPOTHESES, NORM_BOUND, POSITIVE_MOMENTS),
     conclusions=("abs(h[0][1] / sqrt(h[0][0] * h[1][1]) - G[0][1] / sqrt(G[0][0] * G[1][1])) "
                  "<= 2 * (2 + sqrt(6)) * b ** 2 * sqrt(x / d) / min(G[0][0], G[1][1])",),
     satisfiable=Instance({**QUIET, "v": 1}), sampled=trials_of(2),
