@@ -3,7 +3,9 @@ apart."""
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
+from importlib import resources
 
 import numpy as np
 import pytest
@@ -83,6 +85,17 @@ def test_only_hypotheses_that_the_notes_explain_are_not_known_to_be_needed(run):
 def test_the_run_exits_with_0(run, monkeypatch):
     monkeypatch.setattr("proofs_check.report.environment", lambda: {"rocq": ""})
     assert exit_code(report_document(tuple(run[0].values()), run[2])) == 0
+
+
+def test_every_formal_theorem_of_the_family_belongs_to_a_part():
+    listed = json.loads((resources.files("proofs_check") / "formal" / "theorems.json").read_text())["theorems"]
+    named = {(entry["claim"], entry["part"]) for entry in listed if entry["claim"] in IDS}
+    assert named <= {(name, part.name) for name in IDS for part in claim_by_id(name).parts}
+
+
+def test_m1c_changes_neither_the_own_token_nor_the_sink(tmp_path):
+    assert judged(m1.FINITE, m1.FINITE.satisfiable, tmp_path) == (True, True)
+    assert judged(m1.FINITE, m1.AT_SINK, tmp_path) == (False, False)
 
 
 @pytest.mark.parametrize("name", IDS)
