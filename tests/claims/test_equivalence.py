@@ -44,7 +44,8 @@ def test_a_claim_is_proved_on_its_instances_without_rocq(run, name):
     result = run[0][name]
     assert not result.rejected and not result.troubles
     assert result.verdict.headline == "PROVED ON" == result.claim.required
-    assert result.verdict.grade == "exact"
+    # E3 compares square roots, which the kernel encloses in balls
+    assert result.verdict.grade == ("enclosed" if name == "E3" else "exact")
     assert int(result.verdict.scope.removeprefix("instances: ")) >= 30
 
 

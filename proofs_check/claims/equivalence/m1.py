@@ -222,8 +222,8 @@ OTHER = Hypothesis("another token", "j ≠ i (j = s is allowed: stronger than ne
 HEARD = Part(
     name="b, fixed attention",
     text="A fixed, a_ij ≠ 0 for some j ≠ i, and CV ≠ 0 (C = I for RMSNorm, I − 11ᵀ/d for LayerNorm, or any "
-         "square matrix): some change of x_j changes y_i, which is defined before and after. The theorem says one "
-         "exists; the formula exhibits one, along a coordinate axis.",
+         "square matrix): some change of x_j changes y_i, which is defined before and after. The theorem says "
+         "one exists; the formula exhibits one, along a coordinate axis.",
     variables=NAMES, definitions=FIXED,
     hypotheses=(
         TOKENS, DEFINED,

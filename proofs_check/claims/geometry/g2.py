@@ -137,8 +137,8 @@ RANK_ONE_FAILS = Part(
     name="rank one can fail", quantifier="exists",
     text="x_s = (1,0), x_1 = (-2,0), x_2 = (1,-2), x_3 = (0,2) and the pairs (1,1), (2,1), (2,3), (3,3): "
          "some W has margins of at least 1, none of rank at most one has. For u w^T the factors <x_i, u> and "
-         "<w, x_s - x_j> would have the same sign on each pair, hence, as each pair shares an end with the next, one "
-         "sign throughout; but zero is in the queries' hull.",
+         "<w, x_s - x_j> would have the same sign on each pair, hence, as each pair shares an end with the next, "
+         "one sign throughout; but zero is in the queries' hull.",
     variables={**IFF.variables, "W": "matrix: d d"},
     conclusions=(f"s == 0 and x == {RANK_TWO}", f"P == {[list(pair) for pair in CONNECTED]}",
                  "all(dot(x[i] @ W, x[s] - x[j]) >= 1 for (i, j) in P)",
