@@ -16,13 +16,17 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_']*\Z")
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of `theorems.json`: the theorem that stands for a part of a claim."""
+    """One line of `theorems.json`: the theorem that stands for a part of a claim.
+
+    `extra`: the theorem is proved beyond what the claims say; no claim has a part of this name.
+    """
 
     claim: str
     part: str
     file: str
     theorem: str
     satisfiable: str = ""
+    extra: bool = False
 
 
 def read_list(directory: Path = HERE) -> tuple[dict[str, str], tuple[Entry, ...]]:
@@ -61,6 +65,8 @@ def read_list(directory: Path = HERE) -> tuple[dict[str, str], tuple[Entry, ...]
                 f"theorems.json has the part {entry.part!r} of claim {entry.claim!r} twice or "
                 "unnamed."
             )
+        if not isinstance(entry.extra, bool):
+            raise ValueError(f"theorems.json has extra = {entry.extra!r} for {entry.theorem}; expected true or false.")
         seen.add((entry.claim, entry.part))
     return sources, entries
 
