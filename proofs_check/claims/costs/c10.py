@@ -261,6 +261,18 @@ VARIANTS = (
                "rank·‖W‖_F²): all copying one key is cheaper.",
                Instance({"W": [[Fraction(3, 4), *[-Fraction(1, 4)] * 3]] * 3, "favoured": [0, 0, 0]}),
                conclusions=("rank(W) * dot(flat(W), flat(W)) >= (size - 1 + 1 / sqrt(size + 1)) ** 2",)),
+    TABLE.vary("any different keys with self", "trap",
+               "With self as switch, whatever n different keys the first n queries copy (the others stay on theirs), the "
+               "nuclear cost is T − 1 + 1/√(T+1), as when the copiers permute their own keys (‖W‖_1² is at most "
+               "rank·‖W‖_F²): query 1 copies the key on which query 2 stays, and a single row does for both.",
+               Instance({"W": [[-Fraction(1, 3), Fraction(2, 3), -Fraction(1, 3)]] * 2, "favoured": [1, 1], "copiers": 1}),
+               variables={**TABLE.variables, "copiers": "integer"},
+               hypotheses=(*TABLE.hypotheses, Hypothesis(
+                   "different keys", "the first n copy n different content keys, not their own; the others stay on theirs",
+                   "1 <= copiers and copiers < size and all(0 <= favoured[i] and favoured[i] < size for i in range(size)) and "
+                   "all(favoured[i] != i for i in range(copiers)) and all(favoured[i] == i for i in range(copiers, size)) and "
+                   "all(favoured[i] != favoured[j] for i in range(copiers) for j in range(copiers) if i != j)")),
+               conclusions=("rank(W) * dot(flat(W), flat(W)) >= (size - 1 + 1 / sqrt(size + 1)) ** 2",)),
     Part(name="", text="", variables={"tokens": "matrix: T d", "sink": "vector: d", "V": "matrix: d d"}).vary(
         "nulling the sink is free", "constant moved", "Content outputs x_j and V x_s = 0 cost the √T of the "
                                                       "content alone (Frobenius, T + 1 independent tokens in "
@@ -277,10 +289,13 @@ CLAIM = Claim(
     statement="Some queries copy from given keys, the rest attend to the sink or to themselves, all with "
               "margins over every other key. Orthonormal tokens: in Frobenius norm mT/√(T+1) for every "
               "assignment and either switch; in nuclear norm, n queries copying from n different keys and f "
-              ">= 1 off, m(n − 1 + √(f + 2f/√N + 1/N)) with the sink, N = n + f + 1, and m(n + f − 1 + 1/√N) "
-              "with self: equal at f = 1, the sink cheaper from f = 2. On three tokens with an aligned sink "
-              "the listed tasks cost what is stated: the sink is cheaper in W_QK, except where the key on which an "
-              "off query stays is copied by another; W_VO is dearer with the sink.",
+              ">= 1 off, m(n − 1 + √(f + 2f/√N + 1/N)) with the sink, N = n + f + 1; with self, when the copiers "
+              "permute their own keys, m(n + f − 1 + 1/√N): in that case the two are equal at f = 1 and the sink is "
+              "cheaper from f = 2. (Where an off query's key is copied by another, self can cost less than that, and "
+              "less than the sink.) On three tokens with an aligned sink the listed tasks cost what is stated: W_QK "
+              "is cheaper with the sink in all of them that have an off query, except in nuclear norm where query 1 copies "
+              "key 2, query 2 copies key 3 and query 3 is off: there self is cheaper; the two are equal when nobody is "
+              "off. W_VO is dearer with the sink.",
     parts=(SINK_SWITCH, SELF_SWITCH, COMPARED, FROBENIUS, *(case.part() for case in CASES),
            value_part("sink", "3.639359", "3.639361"), value_part("self", "2.999999", "3.000001")),
     variants=VARIANTS, required="PROVED",
@@ -292,5 +307,8 @@ CLAIM = Claim(
         "probability.",
         "Costs are for logits x_iᵀWx_j, without RoPE and query bias; W_QK and W_VO are minimised apart (they "
         "do not interact).",
+        "Not claimed here: aligned tokens other than the one listed cloud (r = 5, c = 3/5, three tokens); totals ‖W_QK‖ + "
+        "‖W_VO‖, of which notes/C10.md has floating-point figures only; the cost with self when copiers leave their own "
+        "keys, beyond the listed tasks.",
     ),
 )
