@@ -180,7 +180,8 @@ def frobenius_boundary() -> Derivation:
     """Aligned sink, Frobenius: cheaper iff F(n) = (n-5) g² - (1-c²)² (n-2)² > 0; one crossing for c > 0,
     none for c = 0 (C9).
 
-    F/(1+c) has at n = 5 + u the coefficients below in u: the constant is negative and the others are not.
+    F/(1+c) has at n = 5 + u the coefficients below in u: the constant is negative, the others are not, and the
+    leading one is positive for an alignment b > 0.
     """
     definitions = {
         "g_square": GRAM_ROOT_SQUARE,
@@ -200,10 +201,11 @@ def frobenius_boundary() -> Derivation:
         identity("F", f"(1 + c)*({expansion})", definitions=definitions),
         positive(f"-({texts[0]})"),
         *(nonnegative(text) for text in texts[1:]),
+        positive(texts[-1].replace("c", "b")),  # so F grows beyond all bounds, and there is a crossing
         identity("(n - 5)*(n + 1) - (n - 2)**2", "-9"),  # F at c = 0
     )
     return Derivation(
-        parameters=(TOKENS, ALIGNMENT),
+        parameters=(TOKENS, ALIGNMENT, Parameter("b", minimum="0", open_min=True, maximum="1", open_max=True)),
         definitions=definitions,
         assumptions={},
         lemmas=lemmas,

@@ -18,7 +18,7 @@ import sympy
 
 from theory.costs_bigram import GRAM_ROOT_SQUARE
 from theory.costs_lemmas import identity, nonnegative, positive
-from theory.statements import Derivation, Parameter
+from theory.statements import Derivation, Lemma, Parameter
 
 THRESHOLD = 225  # for cycles of one length >= 4; the root w = sqrt(n+1) is then above 15.03
 MIXED_THRESHOLD = 231  # for any cycle lengths >= 3
@@ -134,7 +134,10 @@ def four_modulus() -> Derivation:
 
 
 def multipliers() -> Derivation:
-    """The multipliers belonging to g: row sums, diagonal and objective per row, for every n and tau (C9)."""
+    """The multipliers belonging to g: row sums, diagonal, signs and objective per row, for every n and tau (C9).
+
+    alpha >= 0 needs g_1 >= tau/n; the three polynomials have it, as g_1 >= 1/2 >= 1/n >= tau/n.
+    """
     definitions = {
         "g0": "tau - g1 + rest",  # rest = -sum of the other g_j >= 0
         "alpha": "g1 - tau/n",
@@ -145,6 +148,8 @@ def multipliers() -> Derivation:
         identity("own", "-alpha + others", definitions=definitions),
         identity("alpha + others", "2*g1 + g0 - 3*tau/n", definitions=definitions),
         nonnegative("others"),
+        Lemma("alpha >= 0", by="terms", terms=(("1", ("g1 - tau/n",)),)),
+        *(positive(f"{g.coefficients[1]} - 1/n") for g in (LONG, FIVE, FOUR)),
     )
     return Derivation(
         parameters=(
@@ -154,7 +159,7 @@ def multipliers() -> Derivation:
             Parameter("rest", minimum="0"),
         ),
         definitions=definitions,
-        assumptions={},
+        assumptions={"room": "g1 - tau/n >= 0"},
         lemmas=lemmas,
         conclusions=tuple(lemma.formula for lemma in lemmas),
     )

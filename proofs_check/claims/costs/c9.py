@@ -44,9 +44,10 @@ SELF_FROBENIUS = derived(
 FROBENIUS_BOUNDARY = derived(
     costs_bigram.frobenius_boundary, "Frobenius crossing",
     "Aligned by c: self² - sink² has the sign of F(n) = (n-5)g² - (1-c²)²(n-2)². F/(1+c) at n = 5 + u has a "
-    "negative constant coefficient and the others are >= 0 (positive for c > 0): exactly one crossing in n "
-    "for each c in (0,1), none at c = 0.",
-    satisfiable={"n": 2, "c": 0})
+    "negative constant coefficient, the others are >= 0 and the leading one is positive for an alignment b in "
+    "(0,1); for n <= 5 F is a sum of terms <= 0. So for each c in (0,1) there is exactly one crossing in n, at "
+    "c = 0 none.",
+    satisfiable={"n": 2, "c": 0, "b": HALF})
 SELF_LOWER = derived(
     costs_bigram.self_lower_bound, "involutions",
     "Nuclear norm, self default, every permutation: G = P - 11^T/n (alpha, gamma >= 0, singular values 1 and "
@@ -87,16 +88,19 @@ def corner(recipe) -> dict[str, Fraction]:
     return {item.name: Fraction(item.minimum or 0) for item in recipe().parameters}
 
 
-def beyond(recipe, name: str, text: str) -> Part:
-    return derived(lowest_terms(recipe), name, text, satisfiable=corner(recipe))
+def beyond(recipe, name: str, text: str, **ledger) -> Part:
+    return derived(lowest_terms(recipe), name, text, satisfiable=corner(recipe), **ledger)
 
 
 BEYOND = (
     beyond(costs_bigram_beyond.multipliers, "multipliers of a polynomial",
            "A trigonometric polynomial g with |g| <= 1 on the l-th roots of unity, g_j <= 0 for j other than "
-           "0, 1 and 0 <= tau = g(1) <= 1 gives multipliers g_1 - tau/n, tau/n - g_j, tau/n >= 0 whose G = ⊕ "
-           "g_a(P_a) - diag(tau_a)11^T/n has norm <= 1; each row adds 2 g_1 + g_0 - 3 tau/n, so cycle "
-           "lengths l_a cost at least sum l_a s_a - 3 max tau, s = 2g_1 + g_0."),
+           "0, 1, 0 <= tau = g(1) <= 1 and g_1 >= tau/n (true for the three polynomials below: g_1 > 1/n) gives "
+           "multipliers g_1 - tau/n, tau/n - g_j, tau/n >= 0 whose G = ⊕ g_a(P_a) - diag(tau_a)11^T/n has norm <= "
+           "1; each row adds 2 g_1 + g_0 - 3 tau/n, so cycle lengths l_a cost at least sum l_a s_a - 3 max tau, "
+           "s = 2g_1 + g_0.",
+           words={"room": "g_1 >= tau/n: the target's multiplier is not negative"},
+           counterexamples={"room": {"n": 2, "g1": 0, "tau": 1, "rest": 0}}),
     beyond(costs_bigram_beyond.long_modulus, "polynomial for l >= 6",
            "|g|² < 1 on the whole circle for g = (80+478z-77z²-5z⁵)/500, by Bernstein coefficients on pieces "
            "of cos in [-1,1]; its exponents are distinct modulo every l >= 6. s = 2.072."),
@@ -165,10 +169,10 @@ VARIANTS = (
                   conclusions=("n*(alpha + (n - 1)*gamma) == 2*(n - 1)/e + (n - 1)/g",)),
     false_formula(FROBENIUS_BOUNDARY, "aligned sink always wins", "flip inequality",
         "Frobenius, aligned: the sink wins for every n",
-                  {"n": 5, "c": HALF}, conclusions=("self_square > sink_square",)),
+                  {"n": 5, "c": HALF, "b": HALF}, conclusions=("self_square > sink_square",)),
     false_formula(FROBENIUS_BOUNDARY, "alignment never helps", "wrong converse",
                   "Frobenius, aligned: the sink never wins",
-                  {"n": 6, "c": HALF}, conclusions=("self_square <= sink_square",)),
+                  {"n": 6, "c": HALF, "b": HALF}, conclusions=("self_square <= sink_square",)),
 )
 
 CLAIM = Claim(
@@ -189,8 +193,10 @@ CLAIM = Claim(
         "Crossings for cycles of one length are complete: every pair (length, cycles) with fewer than 225 "
         "tokens has its own replayed witness (lengths 4..112 with two or more cycles, single cycles of "
         "2..224), lengths 2 and 3 and everything beyond have a formula.",
-        "Aligned sinks: complete for single cycles at c = 1/100, 1/10, 1/2. For n >= 100 and every c the "
-        "sink is cheaper.",
+        "Aligned sinks, nuclear norm: complete for single cycles at c = 1/100, 1/10, 1/2. For single cycles of "
+        "n >= 100 and every c in [0,1) the sink is cheaper.",
+        "Not claimed here: where aligned sinks become cheaper at other c, or for several cycles, in nuclear norm "
+        "(notes/C9.md has figures).",
         "Not claimed: exact optima for single cycles of length >= 12; mixed cycle types with fewer than 231 "
         "tokens and lengths >= 4; the aligned self default for mixed types with lengths >= 4; exponents "
         "other than 1 and 2.",
