@@ -249,8 +249,10 @@ NO_GAP = Part(
                    dual_instance([[1]], [[0]], [1], Fraction(3, 4), [3], [ELEVEN], [[1]])),
         Hypothesis("direction", "w gives the mass", DIRECTION,
                    dual_instance([[1]], [[0]], [1], Fraction(3, 4), [1], [0], [[1]])),
-        # a negative weight has no entropy
-        Hypothesis("multipliers", "λ >= 0", "all(entry >= 0 for row in lam for entry in row)"),
+        # a negative weight has no entropy, and as the sums are written it only lowers the dual norm
+        Hypothesis("multipliers", "λ >= 0", "all(entry >= 0 for row in lam for entry in row)",
+                   dual_instance([[1]], [[0], [0]], [1], HALF, [1], [Fraction(7, 10)], [[HALF, -Fraction(2, 5)]],
+                                 g=Fraction(1, 10))),
         Hypothesis("dual norm", "‖Σ λ_ij x_i(x_s − x_j)ᵀ‖_{p*} <= g", norm_formula("G", "(1 - t)", "g", "len(G)", "G"),
                    dual_instance([[1]], [[0]], [1], Fraction(3, 4), [1], [ELEVEN], [[1]], g=HALF)),
     ),

@@ -246,12 +246,14 @@ MASS = Part(
     variables={**{name: kind for name, kind in VARIABLES.items() if name != "m"}, "mass": "scalar"},
     definitions={**WEAK.definitions, "totals": "[sum(row) for row in lam]"},
     hypotheses=(
-        # a negative weight has no entropy: there is nothing to state without these two
-        Hypothesis("nonnegative", "λ >= 0", "all(entry >= 0 for row in lam for entry in row)"),
+        # a negative weight has no entropy, and as the sums are written it only lowers its row's total
+        Hypothesis("nonnegative", "λ >= 0", "all(entry >= 0 for row in lam for entry in row)",
+                   mass_pair([[1], [0], [-1]], [[0, HALF, -Fraction(2, 5)], [0, 0, 0], [0, 0, 0]], [[0]], SPECTRAL,
+                             Fraction(1, 3), c=0)),
         Hypothesis("zero diagonal", "λ_ii = 0", "all(lam[i][i] == 0 for i in range(len(lam)))",
                    mass_pair([[1]], [[1]], [[0]], SPECTRAL, Fraction(3, 4), c=0)),
         EXPONENT,
-        Hypothesis("a mass", "0 < a < 1", "0 < mass and mass < 1"),
+        Hypothesis("a mass", "0 < a < 1", "0 < mass and mass < 1"),  # L is not defined without it
         Hypothesis("mass", "row i puts at least a on itself",
                    f"all({MASS_ROW} <= (1 - mass) / mass for i in range(len(x)))",
                    mass_pair(EYE, ONES, ZERO, SPECTRAL, Fraction(3, 4), c=0)),
