@@ -213,7 +213,7 @@ def bounded_sink() -> Derivation:
 
 
 def unbounded_sink() -> Derivation:
-    """beta = rho = sigma²: sink² = m² T/(r⁴ rho_T (1-rho)) >= m² T/(r⁴ (1-rho)), of order T (C5).
+    """beta = rho = sigma²: sink² = m² T/(r⁴ rho_T (1-rho)), between m² T/(r⁴ (1-rho)) and that over rho (C5).
 
     The sink is cheaper iff T (1-rho) < N² rho_T: for p < 2 from some T on, for p > 2 only below some T.  At
     p = 2 the sign is that of (2 rho - 1) T (T-1) - (1 - rho): from some T on for rho > 1/2, never for rho
@@ -229,6 +229,7 @@ def unbounded_sink() -> Derivation:
         "sink_square - m**2*T/(r**4*(1 - rho)) >= 0",
         by="orthant",
     )
+    above = Lemma("m**2*T/(r**4*rho*(1 - rho)) - sink_square >= 0", by="orthant")
     sign = same_sign(
         "diagonal_square - sink_square", "N**2*rho_T - T*(1 - rho)", factor="m**2/(r**4*rho_T*(1 - rho)**2)"
     )
@@ -245,8 +246,8 @@ def unbounded_sink() -> Derivation:
         ),
         definitions=definitions,
         assumptions={},
-        lemmas=(order, *sign, frobenius),
-        conclusions=(order.formula, sign[1].formula, frobenius.formula),
+        lemmas=(order, above, *sign, frobenius),
+        conclusions=(order.formula, above.formula, sign[1].formula, frobenius.formula),
     )
 
 

@@ -211,5 +211,6 @@ CLAIM = Claim(
         "c* around the leading orders for T from 10^4 to 10^12.",
         "Fits are trustworthy only from T about 10^6: at a = T^(-1/2) the slope between T = 16 and 256 is "
         "refuted to be near -1/6.",
-        "In mass form m carries a log T, which shifts each order by a power of the logarithm."),
+        "In mass form m carries a log T, which shifts each order by a power of the logarithm.",
+        "Not claimed here: the exponents of T that these orders give in C8's cost models (tabulated in notes/C13.md)."),
 )

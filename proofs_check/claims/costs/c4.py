@@ -211,5 +211,6 @@ CLAIM = Claim(
         "and all real parameters; that their identities amount to feasible W and multipliers is the argument "
         "in each part's text and in notes/C4.md. The two parts on matrices tie them to explicit tokens.",
         "Costs are for logits x_i^T W x_j; divide by kappa. Uniqueness, and a diagonal whose rows also see "
-        "the sink, are not claimed. RoPE and query biases break the lower bounds."),
+        "the sink, are not claimed. RoPE and query biases break the lower bounds.",
+        "Not claimed here: norms of W other than the Schatten norms."),
 )

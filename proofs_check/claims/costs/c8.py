@@ -188,5 +188,7 @@ CLAIM = Claim(
         "Independent uniform unit tokens with d = T: that λ_max(XHXᵀ) stays bounded and max⟨x_i,x_j⟩ away from 1 with high "
         "probability is random matrix theory and not proved here; the two bounds hold for every draw.",
         "Exponents measured by `sinkproof scale` are fits, never part of this claim's evidence.",
+        "The lower bound for any tokens is C3's uniform bound in nuclear norm, in symbols; no more is claimed for it.",
+        "'Fixed ρ' means 0 < ρ < 1 with σ²−2β+ρ > 0 and β² <= σ²ρ. Not claimed here: d that does not grow like T.",
     ),
 )
