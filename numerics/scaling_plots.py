@@ -40,9 +40,13 @@ def scaling_figure(panels: Sequence[tuple[str, Mapping[str, Curve]]], title: str
             if exponent is not None:
                 axes.plot(sizes, middle[-1] * (sizes / sizes[-1]) ** exponent, color=colour, linestyle=":", linewidth=1.6,
                           label=f"theory, slope {exponent:g}")
-        axes.set(xscale="log", yscale="log", xlabel="T", ylabel="cost", xticks=sizes)
+        axes.set(xscale="log", yscale="log", xlabel="T", ylabel="cost")
         axes.set_title(norm, loc="left", fontsize=9)
-        axes.set_xticks(sizes, [f"{size:.0f}" for size in sizes])
+        shown: list[float] = []
+        for size in sizes:  # labels closer than this would run into each other
+            if not shown or size >= 1.45 * shown[-1]:
+                shown.append(size)
+        axes.set_xticks(shown, [f"{size:.0f}" for size in shown])
         axes.minorticks_off()
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(color="#e6e6e6", linewidth=0.6)

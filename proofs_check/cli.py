@@ -15,6 +15,8 @@ from proofs_check.commands.cost import cost
 from proofs_check.commands.doctor import doctor
 from proofs_check.commands.falsify import falsify
 from proofs_check.commands.inspect import inspect
+from proofs_check.commands.phase import phase
+from proofs_check.commands.scale import scale
 from proofs_check.commands.simulate import simulate
 from proofs_check.commands.verify import verify
 
@@ -32,7 +34,7 @@ def sinkproof() -> None:
     """
 
 
-for command in (verify, claims, show, check, falsify, inspect, cost, simulate, bench, doctor):
+for command in (verify, claims, show, check, falsify, inspect, cost, scale, phase, simulate, bench, doctor):
     sinkproof.add_command(command)
 
 
