@@ -65,7 +65,8 @@ def test_every_false_neighbour_of_the_oversmoothing_family_is_refuted(run):
         "A depends on z", "t0 is 1 under LayerNorm", "A^T A", "row sums below 1", "heads do not mix",
         "the moment cosine is the mean cosine", "dense attention always smooths more", "degenerate case included",
         "the mix is monotone", "dense smooths more", "the drift decides against the input", "the sink's value is not null",
-        "LayerNorm without centred tokens", "unequal blocks with D < 0", "1/(1+phi) at every layer", "one V in all layers", "cosines stay nonnegative",
+        "LayerNorm without centred tokens", "unequal blocks with D < 0", "1/(1+phi) at every layer", "one V in all layers",
+        "cosines stay nonnegative",
         "one comparison decides the other"}
 
 

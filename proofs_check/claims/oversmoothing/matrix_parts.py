@@ -92,13 +92,15 @@ SECANT = part(
 INCREASING = part(
     "increasing in t, matrices", "phi > 0 and tau >= 0: cos_s < cos_t for 0 <= s < t <= 1." + WORDS, PATH,
     (*MIXED, POSITIVE_PHI, Hypothesis("slope at the end", "tau >= 0", "tau >= 0"), ORDERED), ("cos_s < cos_t",), PLAIN_PATH,
-    {"covariance": indefinite(1, [1, 0]), **NEEDED, "positive phi": {"V": [[0]]}, "slope at the end": {"V": [[-HALF]]}, "ordered": {"s": 1}},
+    {"covariance": indefinite(1, [1, 0]), **NEEDED, "positive phi": {"V": [[0]]},
+     "slope at the end": {"V": [[-HALF]]}, "ordered": {"s": 1}},
     build_rising, gap, ON_PATH)
 
 DECREASING = part(
     "decreasing in t, matrices", "phi > 0 and tau <= -phi: cos_t < cos_s for 0 <= s < t <= 1." + WORDS, PATH,
     (*MIXED, POSITIVE_PHI, Hypothesis("slope at the start", "tau <= -phi", "tau <= -phi"), ORDERED), ("cos_t < cos_s",),
-    FALLING, {"covariance": indefinite(-HALF, [2, 2]), **NEEDED, "positive phi": {"V": [[0]]}, "slope at the start": {"V": [[1]]}, "ordered": {"s": 1}},
+    FALLING, {"covariance": indefinite(-HALF, [2, 2]), **NEEDED, "positive phi": {"V": [[0]]},
+     "slope at the start": {"V": [[1]]}, "ordered": {"s": 1}},
     build_falling, lambda values: -gap(values), ON_PATH)
 
 MAXIMUM = part(

@@ -158,7 +158,8 @@ BLOCK_MATRICES = part(
     ("sign(mean_large - mean_small) == sign(D)",), ONE_BLOCK,
     {"covariance": {"S": [[-1]], "V": [[-4]], "rho": Fraction(1, 4), "T": 3, "m": 3, "labels": [0, 1, 2],
                     "coarser": [0, 0, 0]},
-     "rho": {"rho": 1}, "blocks of size k": {"labels": [0, 0], "k": 1}, "blocks of size m": {"coarser": [0, 1], "V": [[-Fraction(3, 2)]]},
+     "rho": {"rho": 1}, "blocks of size k": {"labels": [0, 0], "k": 1},
+     "blocks of size m": {"coarser": [0, 1], "V": [[-Fraction(3, 2)]]},
      "sizes": {"k": 2, "labels": [0, 0]}}, build_blocks, blocks_slack,
     {**{name: kind for name, kind in VARIABLES.items() if name not in ("i", "j")}, "k": "integer", "m": "integer",
      "labels": "integers", "coarser": "integers"})
