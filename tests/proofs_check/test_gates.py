@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from flint import fmpq
 
 from proofs_check.certificates import certificate, instances_body
-from proofs_check.claim import Claim, Instance, Part
+from proofs_check.claim import Claim, Hypothesis, Instance, Part
 from proofs_check.engines.agreement import compare_routes
 from proofs_check.engines.gathering import Gathered
 from proofs_check.kernel import Rejected, replay
@@ -82,3 +83,42 @@ def test_an_instance_that_fails_is_no_evidence_and_one_that_holds_no_counterexam
         record("instances", instances_body(PART, [Instance({"x": -1})]), tmp_path)
     with pytest.raises(Rejected, match="conclusions hold"):
         record("counterexample", instances_body(PART, [Instance({"x": 1})]), tmp_path, "refuted")
+
+
+@pytest.mark.parametrize(("text", "truth"), [
+    ("True and False", False), ("False and True", False), ("True and True", True), ("False or True", True),
+    ("True or False", True), ("False or False", False)])
+def test_connectives_have_their_truth_tables(text, truth):
+    assert decide({}, [], [], [text], {})[1] is truth
+
+
+def test_weights_of_both_signs_show_no_zero_in_the_hull():
+    rows = {"v": [[fmpq(1)], [fmpq(2)]]}
+    with pytest.raises(Rejected, match="must be positive"):  # 2·1 - 1·2 = 0, but zero is not in [1, 2]
+        decide(rows, [], [], ["not separable(v, 'h')"], {"h": {"weights": [["0", "2"], ["1", "-1"]]}})
+
+
+def test_what_a_decomposition_leaves_over_counts_in_the_norm():
+    nothing = {"s": {"left": [["1"]], "values": ["0"], "right": [["1"]]}}
+    with pytest.raises(Rejected, match="not shown"):
+        decide({"m": [[fmpq(1)]]}, [], [], ["norm_at_most(m, 1, 1/2, 's')"], nothing)
+
+
+def test_an_instance_that_violates_a_hypothesis_is_no_evidence(tmp_path):
+    part = Part(name="p", text="", variables={"x": "scalar"}, hypotheses=(Hypothesis("large", "", "x > 5"),),
+                conclusions=("x >= 0",))
+    claim = Claim("gate", "", "test", "", (part,))
+    item = certificate(claim, "p", "evidence", "instances", "test", instances_body(part, [Instance({"x": 1})]))
+    with pytest.raises(Rejected, match="violates a hypothesis"):
+        replay(claim.document(), item, tmp_path)
+
+
+def test_the_weaker_of_two_parts_gives_the_headline_and_the_grade(tmp_path):
+    other = Part(name="q", text="", variables={"x": "scalar"}, conclusions=("x >= 0",))
+    claim = Claim("gate", "", "test", "", (PART, other))
+    body = instances_body(PART, [Instance({"x": 1})])
+    items = [certificate(claim, name, role, "instances", "test", body)
+             for name, role in (("p", "evidence"), ("p", "satisfiable"), ("q", "satisfiable"))]
+    items.append(certificate(claim, "q", "evidence", "search", "test", {"examples": "9", "seed": "0"}))
+    verdict = judge(claim, [replay(claim.document(), item, tmp_path) for item in items])
+    assert (verdict.headline, verdict.grade) == ("SUPPORTED", "searched")
