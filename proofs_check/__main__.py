@@ -14,7 +14,12 @@ def main() -> int:
     # setting wins.
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
-    from proofs_check.cli import main as command_line
+    try:
+        from proofs_check.cli import main as command_line
+    except ModuleNotFoundError as missing:
+        print(f"sinkproof: expected the package {missing.name}, found none; only 'sinkproof check' runs without it; "
+              "install the pinned packages with: make install", file=sys.stderr)
+        return 3
     return command_line()
 
 

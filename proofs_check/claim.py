@@ -81,6 +81,16 @@ class Part:
     derivation: Callable[[], object] | None = None
     splits: Callable[[], Sequence[str]] | None = None
 
+    def __post_init__(self) -> None:
+        if self.instances is not None and not callable(self.instances):
+            given = tuple(self.instances)  # a plain list is a family that does not depend on the seed
+            object.__setattr__(self, "instances", lambda seed: given)
+        for name in ("strategy", "numeric", "sampled", "derivation", "splits"):
+            value = getattr(self, name)
+            if value is not None and not callable(value):
+                raise ValueError(f"expected `{name}` of part '{self.name}' to be a function, got {type(value).__name__}; "
+                                 "wrap it, as in lambda: value")
+
     def vary(self, name: str, operator: str, text: str, counterexample: Instance, *, drop: Sequence[str] = (),
              **changes: object) -> Variant:
         """A false neighbour of this part: some fields changed, some hypotheses dropped, and what refutes it."""

@@ -107,7 +107,7 @@ def judge(claim: Claim, replayed: Sequence[Replayed], troubles: Sequence[Trouble
             continue
         if not held:
             outcomes.add("open")
-            reasons.append(f"part '{part.name}' has no evidence")
+            reasons.append(f"part '{part.name}' has no evidence: give it instances, a strategy or a derivation")
             continue
         if not any(record.role == "satisfiable" for record in mine):
             outcomes.add("open")

@@ -9,11 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+import shutil
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib import metadata, resources
 from multiprocessing import get_context
 from pathlib import Path
@@ -143,16 +145,29 @@ def collect(claim: Claim, options: Options, earlier: dict[str, ClaimResult]) -> 
     for name, reason in rejected:
         body = read_json(directory / name)
         kind = "suspect" if body["role"] == "refuted" and body["target"] in {p.name for p in claim.parts} else "error"
-        troubles.append(Trouble(body["target"], kind, f"{name} did not replay: {reason}"))
+        troubles.append(Trouble(body["target"], kind, f"{_whose(body, claim)} ({name}): {reason}"))
     verdict = judge(claim, [record for _, record in accepted], troubles,
                     {name: result.verdict for name, result in earlier.items()})
     return ClaimResult(claim, verdict, tuple(accepted), tuple((name, str(reason)) for name, reason in rejected), tuple(troubles),
                        {name: float(value) for name, value in run["seconds"].items()})
 
 
+def _whose(body: dict, claim: Claim) -> str:
+    """What a rejected certificate was to show, in the words of whoever wrote the claim."""
+    if body["role"] == "refuted" and body["target"] not in {part.name for part in claim.parts}:
+        return f"variant '{body['target']}': its counterexample does not refute it"
+    if body["role"] == "dropped":
+        return f"hypothesis '{body['subject']}' of part '{body['target']}': its counterexample does not show it needed"
+    return f"part '{body['target']}': the {body['role']} certificate did not replay"
+
+
 def verify(ids: Sequence[str], options: Options, jobs: int = 1,
-           progress: Callable[[str, bool], None] = lambda name, resumed: None) -> tuple[ClaimResult, ...]:
-    """Gather what is missing, then replay and judge everything.  `progress(id, resumed)` is called as claims finish."""
+           progress: Callable[[str, bool], None] = lambda name, resumed: None,
+           replayed: Callable[[str], None] = lambda name: None) -> tuple[ClaimResult, ...]:
+    """Gather what is missing, then replay and judge everything.
+
+    `progress(id, resumed)` is called as evidence is gathered or found stored, `replayed(id)` as claims are judged.
+    """
     claims = selected(ids, options)
     options.out.mkdir(parents=True, exist_ok=True)
     missing = []
@@ -161,11 +176,15 @@ def verify(ids: Sequence[str], options: Options, jobs: int = 1,
             progress(claim.id, True)
         else:
             missing.append(claim.id)
-    for name in _gather_all(missing, options, jobs):
-        progress(name, False)
+    try:
+        for name in _gather_all(missing, options, jobs):
+            progress(name, False)
+    finally:
+        _sweep_up(options)
     results: dict[str, ClaimResult] = {}
     for claim in claims:
         results[claim.id] = collect(claim, options, results)
+        replayed(claim.id)
     return tuple(results.values())
 
 
@@ -174,11 +193,17 @@ def _gather_all(names: list[str], options: Options, jobs: int) -> Iterable[str]:
         for name in names:
             yield gather(name, options)
         return
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        futures = [pool.submit(gather, name, options) for name in names]
-        try:
-            for future in as_completed(futures):
-                yield future.result()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    # Workers inherit an ignored SIGINT: an interrupt is for this process, which then terminates them at once.
+    main = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN) if main else None
+    pool = get_context("spawn").Pool(min(jobs, len(names)))
+    if main:
+        signal.signal(signal.SIGINT, before)
+    with pool:  # leaving the block, also by an exception, terminates the workers
+        yield from pool.imap_unordered(partial(gather, options=options), names)
+
+
+def _sweep_up(options: Options) -> None:
+    """Remove what a terminated worker left half-written."""
+    for path in (options.out / "certificates").glob(".writing-*"):
+        shutil.rmtree(path, ignore_errors=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import click
@@ -59,7 +60,7 @@ def show(id_: str, out: Path, as_json: bool) -> int:
     if as_json:
         print(json.dumps({"schema": "sinkproof/show/1", "claim": claim.document(), "run": row}, indent=1, ensure_ascii=False))
         return 0
-    lines = [f"{claim.id}  {claim.title}", "", claim.statement, f"Source: {claim.source}"]
+    lines = [f"{claim.id}  {claim.title}", *_verdict_lines(claim, row, out), "", claim.statement, f"Source: {claim.source}"]
     lines += [f"Uses: {', '.join(claim.uses)}"] if claim.uses else []
     lines += [f"Scope: {note}" for note in claim.scope_notes]
     for part in claim.parts:
@@ -73,14 +74,18 @@ def show(id_: str, out: Path, as_json: bool) -> int:
     lines += ["", "False variants:"] if claim.variants else []
     lines += [f"  {item.part.name} ({item.operator}): {item.part.text}; refuted by {_brief(item.counterexample.values)}"
               for item in claim.variants]
-    if row is None:
-        lines += ["", f"No evidence of this code in {out}; run: sinkproof verify {claim.id} --out {out}"]
-    else:
-        lines += ["", f"Verdict: {row['label']} ({'; '.join(row['reasons'])})"]
-        lines += [f"  {item['engine']}: {item['part']} {item['role']} {item['subject']}: {item['outcome']}, {item['grade']}, "
-                  f"{item['scope']}, {item['certificate']}" for item in row["evidence"]]
     print("\n".join(lines))
     return 0
+
+
+def _verdict_lines(claim, row: dict | None, out: Path) -> list[str]:
+    """The verdict of a run with how much evidence stands behind it, or how to get one."""
+    if row is None:
+        return [f"No evidence of this code in {out}; run: sinkproof verify {claim.id} --out {out}"]
+    counts = Counter(item["kind"] for item in row["evidence"])
+    return [f"Verdict: {row['label']}", *(f"  {reason}" for reason in row["reasons"]),
+            f"  certificates: {', '.join(f'{count} {kind}' for kind, count in sorted(counts.items()))}; "
+            f"list them with --json, replay them with: sinkproof check {out}"]
 
 
 def _evidence(claim, out: Path) -> dict | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 
 import click
@@ -12,13 +11,6 @@ import numerics  # noqa: F401  (switches jax to 64 bits, which is what is checke
 from proofs_check.display import show_table
 from proofs_check.formal.rocq import RocqMissing, find_toolchain
 from proofs_check.verify import PACKAGES, environment
-
-OPTIONAL = {
-    "torch": ("models", "audit cannot load checkpoints"),
-    "transformers": ("models", "audit cannot load checkpoints"),
-    "distributed": ("cluster", "sweeps run on this machine's cores only"),
-}
-
 
 @click.command(epilog="Example: sinkproof doctor --json")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -30,16 +22,11 @@ def doctor(as_json: bool) -> int:
     rows.append({"name": "jax in 64 bits", "status": "ok" if wide else "missing",
                  "detail": "float64" if wide else "unset JAX_ENABLE_X64, which overrides numerics"})
     try:
-        found = ", ".join(f"{name} {value}" for name, value in find_toolchain().versions)
+        found = ", ".join(f"{name} {value}" for name, value in find_toolchain().versions if not value.startswith("sha256:")) + ", MathComp found"
         rows.append({"name": "Rocq", "status": "ok", "detail": found})
     except RocqMissing as error:
         rows.append({"name": "Rocq", "status": "optional",
                      "detail": f"{error} Without it claims about every size stay PROVED ON instances."})
-    for name, (extra, cost) in OPTIONAL.items():
-        if importlib.util.find_spec(name) is None:
-            rows.append({"name": name, "status": "optional", "detail": f"{cost}; pip install 'sinkproof[{extra}]'"})
-        else:
-            rows.append({"name": name, "status": "ok", "detail": f"extra {extra}"})
     if as_json:
         print(json.dumps({"schema": "sinkproof/doctor/1", "checks": rows}, indent=1))
     else:

@@ -32,13 +32,16 @@ def verify(ids: tuple[str, ...], profile: str, out: Path, jobs: int, seed: int, 
     options = Options(out, profile, seed, claims_file)
     chosen = selected(ids, options)
     start = time.monotonic()
-    with Steps(len(chosen), as_json) as steps:
+    if not as_json:
+        click.echo(f"{len(chosen)} claims on {jobs} process{'es' if jobs > 1 else ''}: evidence first, then kernel replay; "
+                   "a few minutes for all of them", err=True)
+    with Steps(2 * len(chosen), as_json) as steps:
         def progress(name: str, resumed: bool) -> None:
             steps.step(f"{name} (stored evidence)" if resumed else name)
             if time_limit is not None and time.monotonic() - start > time_limit:
                 raise TimeoutError(f"the time limit of {time_limit:g} s is over; run the same command again to go on")
 
-        results = run_verify(ids, options, jobs, progress)
+        results = run_verify(ids, options, jobs, progress, lambda name: steps.step(f"{name} replayed"))
     document = write_report(results, options)
     if as_json:
         print(json.dumps(document, indent=1, ensure_ascii=False))
@@ -47,7 +50,7 @@ def verify(ids: tuple[str, ...], profile: str, out: Path, jobs: int, seed: int, 
              row["title"]) for row in document["claims"]]
     show_table("Verdicts", ("claim", "verdict", "grade", "scope", "killed", "title"), rows, styled=1)
     total = document["neighbours"]
-    print(f"{len(rows)} claims; false neighbours planted {total['planted']}, killed {total['killed']}; "
+    print(f"{len(rows)} {'claim' if len(rows) == 1 else 'claims'}; false neighbours planted {total['planted']}, killed {total['killed']}; "
           f"report in {out / 'report.md'}, certificates in {out / 'certificates'}")
     if document["environment"].get("rocq") == "":
         print("Rocq is not installed, so no claim rests on a formal proof in this run; 'sinkproof doctor' says what to install.")

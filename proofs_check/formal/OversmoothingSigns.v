@@ -1,3 +1,4 @@
+(* More than 500 lines, because the six sign theorems share one section of definitions and lemmas about the model. *)
 (* O3, O4, O5, O7: signs of the moment cosine G_ij / sqrt (G_ii G_jj), with G from O1.
 
    S is the noise's covariance (positive semidefinite), K the norm's linear part, u the common

@@ -186,6 +186,29 @@ def test_a_file_that_does_not_run_or_defines_nothing_is_refused(tmp_path: Path) 
         assert result.returncode == 2 and one_sentence(result) and said in result.stderr
 
 
+def test_the_example_of_the_notes_does_what_the_notes_say(tmp_path: Path) -> None:
+    source = (ROOT / "notes" / "own-claim.md").read_text().split("```python")[1].split("```")[0]
+    for text, code, said in ((source, 4, "does not show it needed"),
+                             (source.replace('"a": -4, "b": -1', '"a": -4, "b": 1'), 0, "PROVED ON instances: 30")):
+        (tmp_path / "my_claim.py").write_text(text)
+        result = sinkproof("verify", "--claims", tmp_path / "my_claim.py", "--out", tmp_path / "out")
+        assert result.returncode == code and said in result.stdout + result.stderr, result.stdout + result.stderr
+
+
+@pytest.mark.slow
+def test_an_interrupt_of_parallel_work_is_obeyed_at_once_and_leaves_nothing_half_written(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    process = subprocess.Popen([sys.executable, "-m", "proofs_check", "verify", "--out", str(out), "--jobs", "2"],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    deadline = time.monotonic() + 200
+    while not list((out / "certificates").glob("*/run.json")) and time.monotonic() < deadline and process.poll() is None:
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130 and "run the same command again" in said and "Traceback" not in said, said
+    assert not list((out / "certificates").glob(".writing-*")) and not (out / "report.json").exists()
+
+
 def test_a_changed_claim_is_gathered_again(tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert sinkproof("verify", "--claims", own(tmp_path), "--out", out).returncode == 0
