@@ -249,6 +249,32 @@ def alignment_lowers_the_sink() -> Derivation:
     )
 
 
+def two_cycles_help_self() -> Derivation:
+    """2- and 3-cycles: the aligned sink's excess (1-c²)(n-2)/g grows with n, and stays below 1/c - 1 (C9).
+
+    The self default's excess over 2(n-1), (2 sqrt 3 - 3) b - 1 for b 3-cycles, does not depend on the number
+    of 2-cycles.  So more 2-cycles (h more tokens) leave self cheaper where it is, and no number of them helps
+    once (2 sqrt 3 - 3) b c >= 1.
+    """
+    grown = GRAM_ROOT_SQUARE.replace("(n - 1)", "(n + h - 1)").replace("n*(1 + c)", "(n + h)*(1 + c)")
+    lemmas = (
+        positive(f"(n + h - 2)**2*({GRAM_ROOT_SQUARE}) - (n - 2)**2*({grown})"),
+        positive(f"{GRAM_ROOT_SQUARE} - c**2*(1 + c)**2*(n - 2)**2"),
+        identity("(1 - c**2)/(c*(1 + c))", "1/c - 1"),
+    )
+    return Derivation(
+        parameters=(
+            Parameter("n", minimum="2", integer=True),
+            Parameter("h", minimum="0", open_min=True),
+            Parameter("c", minimum="0", maximum="1", open_min=True, open_max=True),
+        ),
+        definitions={},
+        assumptions={},
+        lemmas=lemmas,
+        conclusions=tuple(lemma.formula for lemma in lemmas),
+    )
+
+
 def derivations() -> dict[str, Derivation]:
     """Every bound of C9 that holds for all n from some n on, by name."""
     return {
@@ -260,4 +286,5 @@ def derivations() -> dict[str, Derivation]:
         "sink_wins_mixed": sink_wins_mixed(),
         "three_cycles": three_cycles(),
         "alignment_lowers_the_sink": alignment_lowers_the_sink(),
+        "two_cycles_help_self": two_cycles_help_self(),
     }

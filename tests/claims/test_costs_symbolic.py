@@ -8,7 +8,8 @@ import pytest
 
 from proofs_check.claim import Instance, Part
 from proofs_check.claims import claim_by_id
-from proofs_check.claims.costs import c4, c5, c7, c9, c9_crossings, c9_witness, c11, c12, c13, routes
+from proofs_check.claims.costs import (
+    c4, c5, c7, c9, c9_aligned, c9_crossings, c9_witness, c11, c12, c13, routes)
 from proofs_check.claims.costs.building import (
     cover_splits, covered, exact_root, exchangeable, lowest_terms, over_reals, sink_certificate)
 from proofs_check.engines import ENGINES
@@ -217,6 +218,32 @@ def test_the_table_of_crossings_covers_every_length_with_two_cycles_below_the_th
     assert len(c9_crossings.LAST) == 112 - 4 + 1
     pairs = {case[:2] for case in (*c9_crossings.EQUAL_SELF_CASES, *c9_crossings.EQUAL_SINK_CASES)}
     assert pairs == {(l, k) for l in range(4, 225) for k in range(2, 225) if l * k < 225}
+
+
+def test_the_aligned_tables_cover_every_pair_whose_self_default_is_cheaper_at_no_alignment():
+    unaligned = {case[:2] for case in c9_crossings.EQUAL_SELF_CASES}
+    for c, lasts in c9_aligned.EQUAL_LAST.items():
+        assert {case[:2] for case in (*c9_aligned.CASES, *c9_aligned.SINK_CASES) if case[2] == c} == unaligned
+        assert all(last <= most for last, most in zip(lasts, c9_crossings.LAST))
+
+
+@pytest.mark.parametrize("c", [Fraction(1, 10), Fraction(1, 2)])
+def test_the_fewest_two_cycles_are_those_of_a_count_with_theorys_costs(c):
+    for threes, fewest in enumerate(c9_aligned.fewest_two_cycles(c)[:-2], start=1):
+        def self_wins(twos: int, threes: int = threes) -> bool:
+            n = 2 * twos + 3 * threes
+            sink = float(sink_default_cost(n, c)) * float(1 - c**2)
+            return 2 * n - 3 + (2 * 3**0.5 - 3) * threes < sink
+        assert [self_wins(twos) for twos in range(fewest + 3)] == [False] * fewest + [True] * 3
+
+
+def test_a_list_of_two_cycles_moved_by_one_is_refused(tmp_path):
+    part, statement = c9_aligned.MIXTURES, statement_of("C9", c9_aligned.MIXTURES)
+    values = dict(c9_aligned.FEWEST.values)
+    assert examine_instance(part, statement, Instance(values), tmp_path) == (True, True)
+    for step in (-1, 1):
+        moved = [*values["hundredth"][:-1], values["hundredth"][-1] + step]
+        assert examine_instance(part, statement, Instance({**values, "hundredth": moved}), tmp_path)[1] is False
 
 
 def test_the_trade_off_point_solves_its_three_radical_equations():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from proofs_check.claim import Claim, Instance, Part
-from proofs_check.claims.costs import c9_crossings
+from proofs_check.claims.costs import c9_aligned, c9_crossings
 from proofs_check.claims.costs.building import listed, lowest_terms
 from proofs_check.claims.oversmoothing.derived import derived, false_formula
 from theory import costs_bigram, costs_bigram_beyond
@@ -123,6 +123,12 @@ BEYOND = (
            "1/(n+1) >= (1-c²)²/g²: times 1-c² the aligned sink costs at most the orthonormal one, while for "
            "cycles of one length and for 2- and 3-cycles the self default times 1-c² does not depend on c. "
            "So 'sink cheaper' at c = 0 stays true at every c in [0,1)."),
+    derived(lowest_terms(costs_bigram_beyond.two_cycles_help_self), "two-cycles help self",
+            "2- and 3-cycles, alignment 0 < c < 1: the sink's excess (1-c²)(n-2)/g over 2(n-1) grows with n (h "
+            "more tokens) and stays below (1-c²)/(c(1+c)) = 1/c - 1, while the self default's, (2√3-3)b - 1 for "
+            "b 3-cycles, ignores the 2-cycles. So more 2-cycles keep self cheaper where it is, and once "
+            "(2√3-3)bc >= 1 the sink is cheaper with any number of them.",
+            satisfiable={"n": 2, "h": 1, "c": HALF}),
 )
 
 
@@ -153,7 +159,7 @@ ON_MATRICES = Part(
 
 THREE = BEYOND[6]
 VARIANTS = (
-    *c9_crossings.VARIANTS,
+    *c9_crossings.VARIANTS, *c9_aligned.VARIANTS,
     false_formula(SELF_FROBENIUS, "sink wins in Frobenius norm", "trap",
         "Orthonormal, Frobenius: the sink default is cheaper", {"n": 2},
                   conclusions=("n*(5*n - 4)/(n + 1) < 5*n - 9",)),
@@ -184,19 +190,22 @@ CLAIM = Claim(
               "wins), 2n-3+(2√3-3)b with b 3-cycles among 2-cycles. Nuclear crossings, orthonormal sink: one "
               "n-cycle: self up to 99, sink from 100 on; 3-cycles: self up to 48, sink from 51 on; cycles of "
               "one length 4..112: one change of sides, at the number of cycles in the table; any lengths >= "
-              "3: sink from 231 on. The ansatz 2P+I-(3/n)11^T is optimal for single cycles of 4..11 tokens "
+              "3: sink from 231 on. Sink aligned by c = 1/100, 1/10, 1/2: one n-cycle: self up to 95, 50, 13; "
+              "3-cycles: self up to 48, 33, 9, sink from 51, 36, 12 on; with 2-cycles and for cycles of one "
+              "length the tables in notes/C9.md. The ansatz 2P+I-(3/n)11^T is optimal for single cycles of 4..11 tokens "
               "and not for 12, and would put the crossing at 73.",
     parts=(SINK_DEFAULT, ROOMS, SELF_FROBENIUS, FROBENIUS_BOUNDARY, SELF_LOWER, SHORT_CYCLES, ON_MATRICES,
-           *c9_crossings.PARTS, *BEYOND),
+           *c9_crossings.PARTS, *c9_aligned.PARTS, *BEYOND),
     variants=VARIANTS, required="PROVED", required_formal="PROVED",
     scope_notes=(
         "Crossings for cycles of one length are complete: every pair (length, cycles) with fewer than 225 "
         "tokens has its own replayed witness (lengths 4..112 with two or more cycles, single cycles of "
         "2..224), lengths 2 and 3 and everything beyond have a formula.",
-        "Aligned sinks, nuclear norm: complete for single cycles at c = 1/100, 1/10, 1/2. For single cycles of "
-        "n >= 100 and every c in [0,1) the sink is cheaper.",
-        "Not claimed here: where aligned sinks become cheaper at other c, or for several cycles, in nuclear norm "
-        "(notes/C9.md has figures).",
+        "Aligned sinks, nuclear norm: complete at c = 1/100, 1/10, 1/2 for cycles of one length and for 2- and "
+        "3-cycles in any numbers. At every c in [0,1) involutions never cross, and what is 'sink cheaper' at "
+        "c = 0 stays so for cycles of one length and for 2- and 3-cycles.",
+        "Not claimed, nuclear norm: where aligned sinks become cheaper at other c (notes/C9.md has figures, marked "
+        "as such).",
         "Not claimed: exact optima for single cycles of length >= 12; mixed cycle types with fewer than 231 "
         "tokens and lengths >= 4; the aligned self default for mixed types with lengths >= 4; exponents "
         "other than 1 and 2.",
