@@ -133,7 +133,7 @@ def test_a_blob_of_a_gigabyte_is_refused_unread(run: Path, tmp_path: Path) -> No
 
 def test_a_certificate_that_proves_nothing_exits_with_1(run: Path, tmp_path: Path) -> None:
     folder, path = copied(run, tmp_path)
-    edited(path, lambda c: c["body"]["instances"][0]["values"].update(a_s=["1", "2"]))
+    edited(path, lambda c: c["body"]["instances"][0]["values"].update(a_s=["3", "4"]))  # the weights no longer sum to one
     result = sinkproof("check", path)
     assert result.returncode == 1 and one_sentence(result)
 
