@@ -107,7 +107,7 @@ def merging_blocks() -> Derivation:
     lemmas = (
         orthant("shared + noise >= 0"), *positive, *(inverse(f"h_{u}") for u in sizes), *roots, *pieces, *blocks,
         by_terms(f"{scale} > 0", ("a*b/(a + b)", "1/(h_m)")),
-        by_terms(f"{lift_root} > 0", (scale, f"1/(a*h_a*(w_m + w_a))"), (scale, f"1/(b*h_b*(w_m + w_b))")),
+        by_terms(f"{lift_root} > 0", (scale, "1/(a*h_a*(w_m + w_a))"), (scale, "1/(b*h_b*(w_m + w_b))")),
         by_terms(f"{x} > 0", (lift_root, weights)),
         by_terms(f"{y} > 0", (scale, "1/(a*h_a)"), (scale, "1/(b*h_b)")),
         by_terms(f"{x} + {y} > 0", (x,), (y,)),

@@ -18,22 +18,10 @@ from proofs_check.claim import formal_theorem
 from proofs_check.claims import claim_by_id
 from proofs_check.claims.costs import c0, c1, c2, c3, c6, c10
 from proofs_check.claims.costs.building_bounds import Later, combined, dot, nearest, token_tables
-from proofs_check.engines import ENGINES
 from proofs_check.engines.gathering import examine_instance, to_float
-from proofs_check.report import report_document
-from proofs_check.verify import EXAMPLES, Options, claim_directory, verify
+from proofs_check.verify import EXAMPLES, claim_directory
 
 IDS = ("C0", "C1", "C2", "C3", "C6", "C10")
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    """One run of the family without Rocq."""
-    options = Options(tmp_path_factory.mktemp("bounds"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delitem(ENGINES, "formal")
-        results = verify(IDS, options)
-    return options, {result.claim.id: result for result in results}, report_document(results, options)
 
 
 @pytest.mark.slow

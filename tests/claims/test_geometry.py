@@ -18,23 +18,12 @@ from proofs_check.claims import claim_by_id
 from proofs_check.claims.geometry import g1, g2, g3, g4, g5, g6
 from proofs_check.claims.geometry.building import dot, minus, pair_rows, token_tables
 from proofs_check.claims.geometry.spheres import affine, sphere_tables
-from proofs_check.engines import ENGINES
 from proofs_check.engines.gathering import examine_instance, to_float
 from proofs_check.report import exit_code, report_document
-from proofs_check.verify import EXAMPLES, Options, claim_directory, verify
+from proofs_check.verify import EXAMPLES, claim_directory
 
 IDS = ("G1", "G2", "G3", "G4", "G5", "G6")
 THEOREMS = json.loads((resources.files("proofs_check") / "formal" / "theorems.json").read_text())["theorems"]
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    """One run of the family without Rocq."""
-    options = Options(tmp_path_factory.mktemp("geometry"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delitem(ENGINES, "formal")
-        results = verify(IDS, options)
-    return options, {result.claim.id: result for result in results}, report_document(results, options)
 
 
 @pytest.mark.slow

@@ -17,25 +17,13 @@ from proofs_check.claims import claim_by_id
 from proofs_check.claims.equivalence.building import Shape
 from proofs_check.claims.oversmoothing import matrix_parts, model, o1, o1m, o2, o3, o4, o5, o6, o7, o9
 from proofs_check.claims.oversmoothing.patterns import same_sign
-from proofs_check.engines import ENGINES
 from proofs_check.engines.gathering import examine_instance, to_float
 from proofs_check.formal.gate import HERE
 from proofs_check.report import exit_code, report_document
-from proofs_check.verify import Options, verify
 
 IDS = ("O1", "O1m", *(f"O{k}" for k in range(2, 10)))
 HEADLINES = {name: "PROVED ON" for name in ("O1", "O1m", "O3", "O4", "O5", "O7")} | {
     "O2": "SUPPORTED", "O6": "PROVED", "O8": "PROVED", "O9": "SUPPORTED"}
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    """One run of the family without Rocq."""
-    options = Options(tmp_path_factory.mktemp("oversmoothing"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delitem(ENGINES, "formal")
-        results = verify(IDS, options)
-    return options, {result.claim.id: result for result in results}, report_document(results, options)
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from numerics.schatten import dual_exponent, schatten_norm
 from numerics.sink_cost import sink_cost
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
 from proofs_check.claims.costs.building_bounds import (
-    EXPONENT, HALF, INVERSE_EXPONENTS, Later, Matrix, Number, Vector, combined, dot, minus, nearest, norm_bound, norm_formula,
+    EXPONENT, HALF, INVERSE_EXPONENTS, Later, Matrix, Number, Vector, dot, minus, nearest, norm_bound, norm_formula,
     norm_witnesses, outer, product, transposed)
 from proofs_check.claims.costs.c1 import clouds, drawn_base
 from proofs_check.claims.oversmoothing.derived import derived

@@ -15,7 +15,7 @@ from numerics.schatten import schatten_norm
 from numerics.sink_cost import sink_cost
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
 from proofs_check.claims.costs.building_bounds import (
-    EXPONENT, HALF, INVERSE_EXPONENTS, Matrix, Number, Vector, combined, dot, minus, nearest, norm_bound, norm_formula,
+    EXPONENT, HALF, INVERSE_EXPONENTS, Matrix, Number, Vector, dot, minus, nearest, norm_bound, norm_formula,
     norm_witnesses, outer)
 from proofs_check.claims.costs.c1 import NONZERO, point_hypotheses
 from proofs_check.claims.costs.c3 import CENTRING, DUAL, LOGITS, MARGIN, PRIMAL, between, centring, margin, tellable

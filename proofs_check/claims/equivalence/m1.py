@@ -11,7 +11,7 @@ import numpy as np
 from numerics.layer import attention_step
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
 from proofs_check.claims.equivalence.building import (
-    Choose, Shape, add, axis, combine, dot, family, independent, matrix, positive, searched, simplex)
+    Choose, Shape, add, axis, combine, family, independent, matrix, positive, searched, simplex)
 from proofs_check.engines.derivations import symbolic_part
 from theory.communication_rank import rank_one_head
 

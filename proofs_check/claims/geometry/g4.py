@@ -10,7 +10,7 @@ from flint import fmpq, fmpq_mat
 from hypothesis import strategies as st
 
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
-from proofs_check.claims.geometry.building import dot, exact, minus, pair_rows, witnesses
+from proofs_check.claims.geometry.building import dot, exact, pair_rows, witnesses
 from proofs_check.claims.geometry.spheres import affine, drawn_sphere, identity, sphere_tables
 
 # n: normalised tokens (T+1, d); G: the gain as a matrix; b: the bias; sigma = +1 or -1; k = G^-T n_s, given

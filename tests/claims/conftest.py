@@ -1,0 +1,19 @@
+"""One run of a family, shared by the tests of its file."""
+
+from __future__ import annotations
+
+import pytest
+
+from proofs_check.engines import ENGINES
+from proofs_check.report import report_document
+from proofs_check.verify import Options, verify
+
+
+@pytest.fixture(scope="module")
+def run(request, tmp_path_factory):
+    """(options, results by id, report) of the test module's `IDS`, without Rocq."""
+    options = Options(tmp_path_factory.mktemp("family"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delitem(ENGINES, "formal")
+        results = verify(request.module.IDS, options)
+    return options, {result.claim.id: result for result in results}, report_document(results, options)
