@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,6 +106,22 @@ def cache_or_temporary(cache: Path | None) -> Iterator[Path]:
         yield cache
 
 
+@contextmanager
+def _alone(cache: Path, name: str) -> Iterator[None]:
+    """One builder of a module at a time, over processes and threads; the others then find it finished.
+
+    Where the system has no flock a module may be built twice, which costs time and nothing else.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    with (cache / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def _publish(work: Path, final: Path) -> None:
     """Move a finished directory into the cache in one step; when somebody was faster, theirs stands."""
     try:
@@ -169,44 +186,52 @@ def compile_module(
     final = cache / key[:40]
     compiled, printed = final / f"{name}.vo", final / "stdout.txt"
     if not (compiled.is_file() and printed.is_file()):
-        with tempfile.TemporaryDirectory(prefix="build-", dir=cache) as directory:
-            work = Path(directory) / "lib"
-            work.mkdir()
-            for module, content in bytes_of.items():
-                (work / f"{module}.vo").write_bytes(content)
-            (work / f"{name}.v").write_text(source, encoding="utf-8")
-            done = run([*COQC, "-Q", ".", LIBRARY, f"{name}.v"], work)
-            if done.returncode != 0 or not (work / f"{name}.vo").is_file():
-                raise BuildFailed(f"{name}.v", done.stderr or done.stdout)
-            result = Path(directory) / "finished"
-            result.mkdir()
-            shutil.copy(work / f"{name}.vo", result / f"{name}.vo")
-            (result / "stdout.txt").write_text(done.stdout, encoding="utf-8")
-            _publish(result, final)
+        with _alone(cache, name):
+            if not (compiled.is_file() and printed.is_file()):
+                _compile(name, source, bytes_of, final)
     return compiled, printed.read_text(encoding="utf-8")
 
 
+def _compile(name: str, source: str, libraries: Mapping[str, bytes], final: Path) -> None:
+    """Run coqc in a directory of its own and move what it made to `final` in one step."""
+    with tempfile.TemporaryDirectory(prefix="build-", dir=final.parent) as directory:
+        work = Path(directory) / "lib"
+        work.mkdir()
+        for module, content in libraries.items():
+            (work / f"{module}.vo").write_bytes(content)
+        (work / f"{name}.v").write_text(source, encoding="utf-8")
+        done = run([*COQC, "-Q", ".", LIBRARY, f"{name}.v"], work)
+        if done.returncode != 0 or not (work / f"{name}.vo").is_file():
+            raise BuildFailed(f"{name}.v", done.stderr or done.stdout)
+        result = Path(directory) / "finished"
+        result.mkdir()
+        shutil.copy(work / f"{name}.vo", result / f"{name}.vo")
+        (result / "stdout.txt").write_text(done.stdout, encoding="utf-8")
+        _publish(result, final)
+
+
 def build(sources: Mapping[str, str], toolchain: Toolchain, cache: Path) -> dict[str, Path | BuildFailed]:
-    """Compile every module in order.
+    """Compile every module, each after those it needs, independent ones side by side.
 
     Returns for each module its compiled file, or the reason why there is none (its own failure, or that of a
     module it needs).
     """
-    built: dict[str, Path | BuildFailed] = {}
-    for name in build_order(sources):
+
+    def outcome(name: str) -> Path | BuildFailed:
         libraries: dict[str, Path] = {}
-        broken = ""
         for dependency in all_dependencies(name, sources):
-            outcome = built[dependency]
-            if isinstance(outcome, BuildFailed):
-                broken = dependency
-            else:
-                libraries[dependency] = outcome
-        if broken:
-            built[name] = BuildFailed(f"{name}.v", f"it needs {broken}.v, which does not build")
-            continue
+            needed = pending[dependency].result()
+            if isinstance(needed, BuildFailed):
+                return BuildFailed(f"{name}.v", f"it needs {dependency}.v, which does not build")
+            libraries[dependency] = needed
         try:
-            built[name] = compile_module(name, sources[name], libraries, toolchain, cache)[0]
+            return compile_module(name, sources[name], libraries, toolchain, cache)[0]
         except BuildFailed as failure:
-            built[name] = failure
-    return built
+            return failure
+
+    # Submitted in build order, so whatever a thread waits for has been taken up by another one before it.
+    pending: dict[str, Future[Path | BuildFailed]] = {}
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        for name in build_order(sources):
+            pending[name] = pool.submit(outcome, name)
+    return {name: done.result() for name, done in pending.items()}
