@@ -160,19 +160,6 @@ def find(rows: Sequence[Row], **wanted: str) -> Row | None:
     return next((row for row in rows if all(row.document()[key] == value for key, value in wanted.items())), None)
 
 
-def csv_text(columns: Sequence[str], records: Sequence[dict]) -> str:
-    import csv
-    import io
-
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, columns, extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
-    for record in records:
-        writer.writerow({key: " ".join(f"{item:.6g}" for item in value) if isinstance(value, list) else value
-                         for key, value in record.items()})
-    return stream.getvalue()
-
-
 def point_record(point: Point) -> dict:
     """A point for people and for JSON: design.md's fields first."""
     job = point.job

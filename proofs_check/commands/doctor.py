@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import metadata
 
 import click
 import jax.numpy as jnp
@@ -27,8 +28,19 @@ def doctor(as_json: bool) -> int:
     except RocqMissing as error:
         rows.append({"name": "Rocq", "status": "optional",
                      "detail": f"{error} Without it claims about every size stay PROVED ON instances."})
+    rows += [package_row("pyarrow", "missing", "install the pinned packages with: make install"),
+             package_row("distributed", "optional", "Without it `scale --scheduler` cannot use a Dask cluster; "
+                                                    "pip install 'sinkproof[cluster]'.")]
     if as_json:
         print(json.dumps({"schema": "sinkproof/doctor/1", "checks": rows}, indent=1))
     else:
         show_table("Doctor", ("what", "status", "detail"), [(row["name"], row["status"], row["detail"]) for row in rows])
     return 3 if any(row["status"] == "missing" for row in rows) else 0
+
+
+def package_row(name: str, status: str, lack: str) -> dict[str, str]:
+    """The installed version, or ``status`` with what the lack of it costs."""
+    try:
+        return {"name": name, "status": "ok", "detail": metadata.version(name)}
+    except metadata.PackageNotFoundError:
+        return {"name": name, "status": status, "detail": lack}

@@ -33,7 +33,7 @@ NOTE = ("Colour and boundary are C5's closed form; every marked point is decided
 @click.option("--points", "count", type=click.IntRange(2, 2000), default=50, show_default=True, help="Random points to certify.")
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("sinkproof-out"), show_default=True,
-              help="Where phase-X-Y.png, .csv and .json go.")
+              help="Where phase-X-Y.png, .csv, .parquet and .json go.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def phase(x_axis: str, y_axis: str, x_range: str | None, y_range: str | None, tokens: int, exponent: float, rho: float,
           beta: float, sigma: float, eps: float | None, count: int, seed: int, out: Path, as_json: bool) -> int:
@@ -46,7 +46,7 @@ def phase(x_axis: str, y_axis: str, x_range: str | None, y_range: str | None, to
     from numerics.scaling_phase import boundary, certify, log_advantage, sample_sides
     from numerics.scaling_plots import phase_figure, png
     from proofs_check.inputs import BadInput
-    from proofs_check.scaling import csv_text
+    from proofs_check.tables import write_table
 
     if x_axis == y_axis:
         raise click.UsageError(f"expected two different axes, got {x_axis} twice; choose --x and --y from {', '.join(AXES)}")
@@ -84,7 +84,7 @@ def phase(x_axis: str, y_axis: str, x_range: str | None, y_range: str | None, to
     out.mkdir(parents=True, exist_ok=True)
     stem = f"phase-{x_axis}-{y_axis}"
     write_whole(out / f"{stem}.png", png(figure))
-    write_whole(out / f"{stem}.csv", csv_text(list(records[0]), records).encode())
+    write_table(out / stem, list(records[0]), records)
     write_whole(out / f"{stem}.json", text.encode())
     if as_json:
         print(text)
@@ -97,7 +97,7 @@ def phase(x_axis: str, y_axis: str, x_range: str | None, y_range: str | None, to
         print(f"{document['agree']} of {len(found)} points agree with the closed form: sink cheaper at {cheaper['sink']}, diagonal at "
               f"{cheaper['diagonal']}, open {cheaper['open']}; nearest to the boundary {min(abs(p.closed_form) for p in found):.1e}.")
         print(f"Note: {NOTE}")
-        print(f"Picture, table and JSON: {out / stem}.png, .csv, .json")
+        print(f"Picture, table and JSON: {out / stem}.png, .csv, .parquet, .json")
     return 0 if all(point.agrees for point in found) else 1
 
 

@@ -40,7 +40,7 @@ EXPONENT_COLUMNS = ("cloud", "r", "kappa", "omega", "p", "p_value", "form", "com
 @click.option("--time-limit", type=float, default=3600.0, show_default=True, metavar="SECONDS", help="For one point.")
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("sinkproof-out"), show_default=True,
-              help="Where scale-*.csv, .png, scale.json and the points go; the same folder resumes.")
+              help="Where scale-*.csv, .parquet, .png, scale.json and the points go; the same folder resumes.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def scale(quick: bool, clouds: tuple[str, ...], sizes: str | None, norms: tuple[str, ...], forms: tuple[str, ...],
           margin: float, mass: float, omegas: tuple[str, ...], rho: float, beta: float, sigma: float, draws: int | None,
@@ -54,7 +54,8 @@ def scale(quick: bool, clouds: tuple[str, ...], sizes: str | None, norms: tuple[
     from numerics.scaling import sweep_jobs
     from numerics.sweep import run_sweep
     from proofs_check.inputs import BadInput
-    from proofs_check.scaling import NOTES, SCHEMA, csv_text, exponent_rows, pictures, point_record
+    from proofs_check.scaling import NOTES, SCHEMA, exponent_rows, pictures, point_record
+    from proofs_check.tables import write_table
 
     if not (0 < margin and math.isfinite(margin)):
         raise BadInput(f"expected a finite margin > 0, got {margin:g}; a margin is a strict preference")
@@ -91,8 +92,8 @@ def scale(quick: bool, clouds: tuple[str, ...], sizes: str | None, norms: tuple[
                 "points": [point_record(point) for point in points], "exponents": [row.document() for row in rows],
                 "wide": len(wide), "pictures": names, "notes": list(NOTES)}
     text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
-    write_whole(out / "scale-points.csv", csv_text(POINT_COLUMNS, document["points"]).encode())
-    write_whole(out / "scale-exponents.csv", csv_text(EXPONENT_COLUMNS, document["exponents"]).encode())
+    tables = [*write_table(out / "scale-points", POINT_COLUMNS, document["points"]),
+              *write_table(out / "scale-exponents", EXPONENT_COLUMNS, document["exponents"])]
     write_whole(out / "scale.json", text.encode())
     if as_json:
         print(text)
@@ -106,7 +107,7 @@ def scale(quick: bool, clouds: tuple[str, ...], sizes: str | None, norms: tuple[
               f"by the kernel: {sum(row.proved for row in rows)} of {len(rows)}.")
         for note in NOTES:
             print(f"Note: {note}")
-        print(f"Tables and pictures in {out}: scale-points.csv, scale-exponents.csv, scale.json, {', '.join(names)}")
+        print(f"Tables and pictures in {out}: scale.json, {', '.join([*tables, *names])}")
     return 1 if wide or any(row.fit.verdict == "inconsistent" for row in rows) else 0
 
 
