@@ -14,7 +14,7 @@ import pytest
 from numerics.concentration import pair_law
 from proofs_check.claim import formal_theorem
 from proofs_check.claims import claim_by_id
-from proofs_check.claims.equivalence.building import Shape
+from proofs_check.claims.building import Shape
 from proofs_check.claims.oversmoothing import matrix_parts, model, o1, o1m, o2, o3, o4, o5, o6, o7, o9
 from proofs_check.claims.oversmoothing.patterns import same_sign
 from proofs_check.engines.gathering import examine_instance, to_float

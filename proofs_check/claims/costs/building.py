@@ -15,7 +15,7 @@ from fractions import Fraction
 from flint import arb, ctx
 
 from proofs_check.claim import Instance, Part
-from proofs_check.claims.equivalence.building import Matrix, Number, Vector, add, axis, dot, root_above
+from proofs_check.claims.building import Matrix, Number, Vector, add, axis, dot, root_above
 from proofs_check.kernel.formula import Evaluator, Undecided
 from proofs_check.kernel.symbolic import COVER_PRECISION, Domain
 from theory.statements import Derivation

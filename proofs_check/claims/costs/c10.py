@@ -15,7 +15,7 @@ from numerics.value_cost import value_cost
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
 from proofs_check.claims.costs.building_bounds import Later, solved_part
 from proofs_check.claims.costs.copying import frobenius, self_switch, sink_switch, switches_compared
-from proofs_check.claims.oversmoothing.derived import derived, false_formula
+from proofs_check.claims.derived import derived, false_formula
 
 HALF = Fraction(1, 2)
 # Three tokens and a sink with ρ = 9/25, β = −3/5, r = 5, σ = 1 (ρ = c², β = −c at c = 3/5), and orthonormal ones.

@@ -10,7 +10,7 @@ from proofs_check.claims.costs.building import (
     number_fact,
     sink_certificate)
 from proofs_check.claims.costs.c4 import SINK_ON_MATRICES
-from proofs_check.claims.oversmoothing.derived import derived, false_formula
+from proofs_check.claims.derived import derived, false_formula
 from theory.costs_lemmas import identity
 from theory.costs_rank import circle_tokens, rank_one_is_too_little, rank_two_growth
 from theory.statements import Derivation, Lemma

@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 
 from proofs_check.claim import Claim, Hypothesis, Instance, Part, Variant
 from proofs_check.claims.costs.building import over_reals
-from proofs_check.claims.oversmoothing.derived import derived, false_formula
+from proofs_check.claims.derived import derived, false_formula
 from theory import costs_tradeoff
 
 HALF = Fraction(1, 2)

@@ -19,7 +19,7 @@ from proofs_check.claims.costs.building_bounds import (
     EXPONENT, HALF, INVERSE_EXPONENTS, Later, Matrix, Number, Vector, dot, minus, nearest, norm_bound, norm_formula,
     norm_witnesses, outer, product, transposed)
 from proofs_check.claims.costs.c1 import clouds, drawn_base
-from proofs_check.claims.oversmoothing.derived import derived
+from proofs_check.claims.derived import derived
 from theory.costs_exchangeable import mass_needs_mean_margin
 
 # odds = (1−a)/a for the mass a, L = −log odds.  A row has mass a on the sink iff Σ_j exp(−margin_j) <= odds.

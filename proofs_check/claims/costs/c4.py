@@ -10,7 +10,7 @@ from proofs_check.claims.costs.building import (
     ARGUMENT, CERTIFICATE_VARIABLES, DIAGONAL_MATRICES, ONE_SINGULAR_VALUE, SINK_MATRICES,
     diagonal_certificate,
     exchangeable, listed, sink_certificate)
-from proofs_check.claims.oversmoothing.derived import derived, drawn, false_formula, points
+from proofs_check.claims.derived import derived, drawn, false_formula, points
 from theory.costs_exchangeable import (
     degenerate_sink, diagonal_margin, existence, mass_needs_mean_margin, sink_margin)
 

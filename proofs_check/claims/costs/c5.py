@@ -9,8 +9,8 @@ from proofs_check.claims.costs.building import (
     CERTIFICATE_VARIABLES, DIAGONAL_MATRICES, ONE_SINGULAR_VALUE, SINK_MATRICES, diagonal_certificate,
     exact_root,
     exchangeable, listed, mean, number_fact, outer, sink_certificate)
-from proofs_check.claims.equivalence.building import add, axis, dot
-from proofs_check.claims.oversmoothing.derived import derived, false_formula
+from proofs_check.claims.building import add, axis, dot
+from proofs_check.claims.derived import derived, false_formula
 from theory import costs_boundary
 
 HALF = Fraction(1, 2)

@@ -7,8 +7,8 @@ from fractions import Fraction
 from proofs_check.claim import Claim, Hypothesis, Instance, Part, Variant
 from proofs_check.claims.costs import routes
 from proofs_check.claims.costs.building import exchangeable, listed
-from proofs_check.claims.equivalence.building import Matrix, Vector, dot
-from proofs_check.claims.oversmoothing.derived import derived, drawn, false_formula, points
+from proofs_check.claims.building import Matrix, Vector, dot
+from proofs_check.claims.derived import derived, drawn, false_formula, points
 from theory.costs_value import holder_dual, interpolant, nulling_blows_up, nulling_is_cheap
 
 HALF = Fraction(1, 2)

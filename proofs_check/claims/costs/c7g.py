@@ -12,7 +12,7 @@ from numerics.schatten import schatten_norm
 from numerics.value_cost import value_cost
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
 from proofs_check.claims.costs.c7 import solve
-from proofs_check.claims.equivalence.building import (
+from proofs_check.claims.building import (
     Choose, Matrix, Shape, add, axis, combine, dot, family, independent, matrix, searched)
 
 

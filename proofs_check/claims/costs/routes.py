@@ -17,7 +17,7 @@ from numerics.minimum_norm import minimum_norm
 from numerics.sink_cost import sink_cost
 from numerics.tasks import inverse_bigram
 from numerics.value_cost import value_cost
-from proofs_check.claims.equivalence.building import Choose
+from proofs_check.claims.building import Choose
 
 TOLERANCE = 1e-4  # the first-order engine's default gap is 2e-5
 NORMS = (1.0, 2.0, inf)

@@ -10,7 +10,7 @@ import numpy as np
 
 from numerics.hull import min_norm_point
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
-from proofs_check.claims.equivalence.building import (
+from proofs_check.claims.building import (
     Choose, Shape, dot, family, hull_witness, matrix, nearest, root_below, searched, simplex)
 
 F = Fraction

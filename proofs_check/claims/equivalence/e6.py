@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
-from proofs_check.claims.equivalence.building import (
+from proofs_check.claims.building import (
     Choose, Shape, agreement, axis, combine, entry, family, independent, positive, searched, zeros)
 
 F = Fraction

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
-from proofs_check.claims.equivalence.building import (
+from proofs_check.claims.building import (
     Choose, Shape, agreement, combine, entry, family, searched, simplex, softmax_row, vector, zero_in_hull,
     zeros)
 from proofs_check.claims.equivalence.e1 import HALF, head

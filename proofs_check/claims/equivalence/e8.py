@@ -11,7 +11,7 @@ from operator import mul
 import numpy as np
 
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
-from proofs_check.claims.equivalence.building import (
+from proofs_check.claims.building import (
     Choose, Shape, add, combine, dot, family, half_space, positive, root_above, searched, softmax_row, unit,
     zeros)
 from proofs_check.claims.equivalence.e3 import reflected

@@ -10,7 +10,7 @@ import numpy as np
 
 from numerics.layer import attention_step
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
-from proofs_check.claims.equivalence.building import (
+from proofs_check.claims.building import (
     Choose, Shape, add, axis, combine, family, independent, matrix, positive, searched, simplex)
 from proofs_check.engines.derivations import symbolic_part
 from theory.communication_rank import rank_one_head

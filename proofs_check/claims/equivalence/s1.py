@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
-from proofs_check.claims.equivalence.building import (
+from proofs_check.claims.building import (
     Choose, Shape, agreement, family, independent, searched, simplex, zeros)
 
 F = Fraction

@@ -13,7 +13,7 @@ from numerics.jacobian import (
     autodiff_jacobian, closed_form_jacobian, jacobian_norm_bound, rope_autodiff_jacobian,
     rope_closed_form_jacobian)
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
-from proofs_check.claims.equivalence.building import (
+from proofs_check.claims.building import (
     Choose, Shape, add, combine, dot, family, matrix, root_above, searched)
 from proofs_check.engines.derivations import symbolic_part
 from theory.communication import explicit_jacobian, other_token, own_token, softmax_rule

@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from proofs_check.claim import Hypothesis, Instance, Part
-from proofs_check.claims.equivalence.building import Choose, Matrix, Shape, family, matrix, searched
+from proofs_check.claims.building import Choose, Matrix, Shape, family, matrix, searched
 from proofs_check.claims.oversmoothing.patterns import before, mix_cosine, same_sign
 
 HALF = Fraction(1, 2)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from proofs_check.claim import Hypothesis, Instance
-from proofs_check.claims.equivalence.building import Choose, Shape
+from proofs_check.claims.building import Choose, Shape
 from proofs_check.claims.oversmoothing.matrices import (
     COVARIANCE, DIAGONAL, HALF, MIXED, PLAIN, RHO, TOKENS, UNIFORM, VARIABLES, WORDS, as_numbers, build, cosine_of,
     drift, input_slack, mix, part, sign_slack, with_slope, without_image)

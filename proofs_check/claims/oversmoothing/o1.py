@@ -10,7 +10,7 @@ import numpy as np
 from numerics.layer import attention_step
 from numerics.moments import drift_statistics, o1_gram_of
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
-from proofs_check.claims.equivalence.building import Choose, Shape, family, searched
+from proofs_check.claims.building import Choose, Shape, family, searched
 from proofs_check.claims.oversmoothing import model
 from proofs_check.claims.oversmoothing.derived import derived
 from proofs_check.claims.oversmoothing.model import (

@@ -9,7 +9,7 @@ import numpy as np
 
 from numerics.moments import head_statistics, o1_gram_heads
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
-from proofs_check.claims.equivalence.building import Choose, Shape, family, searched
+from proofs_check.claims.building import Choose, Shape, family, searched
 from proofs_check.claims.oversmoothing import model
 from proofs_check.claims.oversmoothing.model import FORM, SIZES, STATISTICS, TOKENS, VARIABLES, instance, second_moment
 from proofs_check.claims.oversmoothing.o1 import COIN, COINS, NEEDED, dropped, size_parts, slack_from

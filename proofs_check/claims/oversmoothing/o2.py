@@ -9,7 +9,8 @@ import numpy as np
 
 from numerics.concentration import PairLaw, cosine_bound_as_stated, pair_law
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
-from proofs_check.claims.oversmoothing.derived import derived, false_formula
+from proofs_check.claims.derived import false_formula
+from proofs_check.claims.oversmoothing.derived import derived
 from proofs_check.claims.oversmoothing.model import FORM, false_model_statement, instance, moments_under
 from theory.oversmoothing_lemmas import by_terms, orthant
 from theory.statements import Derivation, Parameter

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from proofs_check.claim import Claim
-from proofs_check.claims.oversmoothing.derived import derived, drawn, false_formula, points
+from proofs_check.claims.derived import drawn, false_formula, points
+from proofs_check.claims.oversmoothing.derived import derived
 from proofs_check.claims.oversmoothing import matrix_parts
 from proofs_check.claims.oversmoothing.model import MODEL, false_model_statement, instance, noise
 from proofs_check.claims.oversmoothing.patterns import (

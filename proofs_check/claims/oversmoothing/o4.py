@@ -7,8 +7,9 @@ from fractions import Fraction
 
 from numerics.moments import mix_maximum
 from proofs_check.claim import Claim
-from proofs_check.claims.equivalence.building import Choose
-from proofs_check.claims.oversmoothing.derived import derived, drawn, false_formula, points, statistics
+from proofs_check.claims.building import Choose
+from proofs_check.claims.derived import drawn, false_formula, points
+from proofs_check.claims.oversmoothing.derived import derived, statistics
 from proofs_check.claims.oversmoothing.matrix_parts import O4_PARTS
 from proofs_check.claims.oversmoothing.model import false_model_statement, instance, moments_under, noise
 from proofs_check.claims.oversmoothing.patterns import GRAM_WORDS, SCOPE, mix_cosine, point, same_sign

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from proofs_check.claim import Claim
-from proofs_check.claims.equivalence.building import Choose
-from proofs_check.claims.oversmoothing.derived import derived, drawn, false_formula, points, statistics
+from proofs_check.claims.building import Choose
+from proofs_check.claims.derived import drawn, false_formula, points
+from proofs_check.claims.oversmoothing.derived import derived, statistics
 from proofs_check.claims.oversmoothing.matrix_parts import O5_PARTS
 from proofs_check.claims.oversmoothing.model import UNIFORM, false_model_statement, moments_under
 from proofs_check.claims.oversmoothing.patterns import (

@@ -10,8 +10,9 @@ import numpy as np
 from numerics.attention import sink_attention
 from numerics.layer import attention_step
 from proofs_check.claim import Claim, Hypothesis, Instance, Part, Variant
-from proofs_check.claims.equivalence.building import Choose
-from proofs_check.claims.oversmoothing.derived import derived, drawn, false_formula, points
+from proofs_check.claims.building import Choose
+from proofs_check.claims.derived import drawn, false_formula, points
+from proofs_check.claims.oversmoothing.derived import derived
 from theory.oversmoothing import DERIVATIONS
 from theory.statements import Derivation, Lemma, Parameter
 

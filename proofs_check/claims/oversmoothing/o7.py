@@ -10,8 +10,9 @@ import numpy as np
 from numerics.attention import block_attention
 from numerics.moments import mean_off_diagonal, moment_cosines, o1_gram
 from proofs_check.claim import Claim, Hypothesis, Instance
-from proofs_check.claims.equivalence.building import Choose, Shape
-from proofs_check.claims.oversmoothing.derived import derived, drawn, false_formula, points, statistics
+from proofs_check.claims.building import Choose, Shape
+from proofs_check.claims.derived import drawn, false_formula, points
+from proofs_check.claims.oversmoothing.derived import derived, statistics
 from proofs_check.claims.oversmoothing.matrices import (
     COVARIANCE, NONDEGENERATE, RHO, VARIABLES, WORDS, as_numbers, build, drift, gram_of, part)
 from proofs_check.claims.oversmoothing.matrices import PLAIN as MATRIX_POINT

@@ -9,8 +9,9 @@ import numpy as np
 
 from numerics.moments import depth_curve
 from proofs_check.claim import Claim, Hypothesis, Instance, Part, Variant
-from proofs_check.claims.equivalence.building import Choose
-from proofs_check.claims.oversmoothing.derived import derived, drawn, false_formula, points
+from proofs_check.claims.building import Choose
+from proofs_check.claims.derived import drawn, false_formula, points
+from proofs_check.claims.oversmoothing.derived import derived
 from proofs_check.claims.oversmoothing.patterns import mix_cosine
 from theory.oversmoothing import DERIVATIONS
 

@@ -12,8 +12,9 @@ from numerics.layer import attention_step
 from numerics.moments import drift_statistics
 from numerics.simulate import structured_value
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
-from proofs_check.claims.equivalence.building import Choose
-from proofs_check.claims.oversmoothing.derived import derived, drawn, false_formula, points
+from proofs_check.claims.building import Choose
+from proofs_check.claims.derived import drawn, false_formula, points
+from proofs_check.claims.oversmoothing.derived import derived
 from theory.oversmoothing import DERIVATIONS
 from theory.oversmoothing_depth import COUNTERACTIONS
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from numerics.sink_metrics import column_mass, importance
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
-from proofs_check.claims.oversmoothing.derived import derived, false_formula
+from proofs_check.claims.derived import derived, false_formula
 from theory import sink_scores
 
 Matrix = list[list[object]]

@@ -1,4 +1,4 @@
-"""Exact instances for families E, S and M: one way of building them, driven by a seed or by hypothesis.
+"""Exact instances: one way of building them, driven by a seed or by hypothesis.
 
 A *builder* takes `choose(low, high)`, which gives an integer, and a `Shape`; all else follows from the
 integers chosen. So the same construction serves the built-in family (a seeded generator) and the search
