@@ -51,6 +51,9 @@ class LayerWeights:
     norm_eps: float
     norm_gain: Float[np.ndarray, " dim"]
     norm_bias: Float[np.ndarray, " dim"] | None
+    # RMSNorm on the block's output before it is added to the stream (Gemma 2 and 3), and the norm that reads the stream after it.
+    post_norm_gain: Float[np.ndarray, " dim"] | None = None
+    next_norm_gain: Float[np.ndarray, " dim"] | None = None
 
     @property
     def heads(self) -> int:
