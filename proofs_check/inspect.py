@@ -75,27 +75,36 @@ def inspect(tokens: Tokens, values: np.ndarray | None, sink_value: np.ndarray | 
         checks = list(_token_checks(tokens, store, progress))
         if values is not None:
             checks += _value_checks(values, sink_value, store, progress)
-        claim = Claim(id="inspect", title="Hypotheses on the user's embeddings", family="inspect",
-                      statement=f"What holds for the arrays of {Path(tokens.source).name}.",
-                      parts=tuple(check.part for check in checks if check.part is not None),
-                      scope_notes=SCOPE_NOTES, source="the user's arrays")
-        proved = [check for check in checks if check.part is not None]
-        names = write_claim(filling, claim, [
-            certificate(claim, check.part.name, "evidence", "instances", "inspect",
-                        instances_body(check.part, [Instance({}, check.witnesses)])) for check in proved])
-        progress("kernel replay")
-        accepted, rejected = replay_files(filling, names)
-    grades = {name: record.grade for name, record in accepted}
-    for check, name in zip(proved, names):
-        if name in grades:
-            check.certificate, check.grade = str(Path("certificates") / "inspect" / name), grades[name]
-        else:
-            check.holds, check.margin_lower, check.margin_upper = None, None, None
+        certify(checks, filling, Claim(
+            id="inspect", title="Hypotheses on the user's embeddings", family="inspect",
+            statement=f"What holds for the arrays of {Path(tokens.source).name}.",
+            parts=tuple(check.part for check in checks if check.part is not None),
+            scope_notes=SCOPE_NOTES, source="the user's arrays"), Path("certificates") / "inspect", progress)
     return checks
 
 
-def _hull_check(key: str, hypothesis: str, points: np.ndarray, cloud: dict, shift: np.ndarray | None,
-                chance_dimension: int | None) -> Check:
+def certify(checks: list[Check], filling: Path, claim: Claim, shown: Path,
+            progress: Callable[[str], None] = lambda step: None) -> None:
+    """Write the checks' certificates into `filling` and replay them; a check that the kernel does not accept is undecided.
+
+    `shown` is the directory's name as the checks report it, relative to the output directory.
+    """
+    proved = [check for check in checks if check.part is not None]
+    names = write_claim(filling, claim, [
+        certificate(claim, check.part.name, "evidence", "instances", claim.id,
+                    instances_body(check.part, [Instance({}, check.witnesses)])) for check in proved])
+    progress("kernel replay")
+    accepted, _ = replay_files(filling, names)
+    grades = {name: record.grade for name, record in accepted}
+    for check, name in zip(proved, names):
+        if name in grades:
+            check.certificate, check.grade = str(shown / name), grades[name]
+        else:
+            check.holds, check.margin_lower, check.margin_upper = None, None, None
+
+
+def hull_check(key: str, hypothesis: str, points: np.ndarray, cloud: dict, shift: np.ndarray | None,
+               chance_dimension: int | None) -> Check:
     """dist(0, conv rows) > 0 with two-sided bounds, or zero in the hull, or undecided."""
     found = min_norm_point(points) if shift is None else distance_to_hull(shift, points)
     check = Check(key, hypothesis, None, margin_means="distance of zero from the hull")
@@ -144,7 +153,7 @@ def _token_checks(tokens: Tokens, store: Store, progress: Callable[[str], None])
     cloud = store.cloud(content)
     dim = content.shape[1]
     progress("half-space of the queries")
-    queries = _hull_check("G1 queries", "0 is not in the hull of the queries (content tokens)", content, cloud, None, dim)
+    queries = hull_check("G1 queries", "0 is not in the hull of the queries (content tokens)", content, cloud, None, dim)
     yield queries
     if sink is None:
         return
@@ -152,17 +161,17 @@ def _token_checks(tokens: Tokens, store: Store, progress: Callable[[str], None])
     progress("half-space with the sink among the queries")
     everything = np.vstack([sink[None].astype(content.dtype) if sink.dtype == content.dtype else exact_sink[None],
                             content])
-    yield _hull_check("G1 queries with sink", "0 is not in the hull of the queries, the sink among them", everything,
-                      store.cloud(everything), None, dim)
+    yield hull_check("G1 queries with sink", "0 is not in the hull of the queries, the sink among them", everything,
+                     store.cloud(everything), None, dim)
     progress("distance of the sink from the keys' hull")
-    keys = _hull_check("G1 keys", "the sink is not in the hull of the keys", content, cloud, exact_sink, None)
+    keys = hull_check("G1 keys", "the sink is not in the hull of the keys", content, cloud, exact_sink, None)
     keys.margin_means = "distance of the sink from the keys' hull"
     yield keys
     yield _both("G1 head", "a sink head exists: some W has margin 1 for every content query and key", queries, keys)
     yield _both("G2 causal", "a causal sink head exists, the sink first and each token's own key among its competitors",
                 queries, keys)
     progress("alignment signs")
-    yield _alignment(content, cloud, exact_sink)
+    yield alignment_check(content, cloud, exact_sink)
 
 
 def _both(key: str, hypothesis: str, queries: Check, keys: Check) -> Check:
@@ -194,7 +203,7 @@ def _both(key: str, hypothesis: str, queries: Check, keys: Check) -> Check:
     return check
 
 
-def _alignment(content: np.ndarray, cloud: dict, sink: np.ndarray) -> Check:
+def alignment_check(content: np.ndarray, cloud: dict, sink: np.ndarray) -> Check:
     """G4: all <x_s, x_i> have one strict sign; the margin is min |<x_s, x_i>|/‖x_s‖."""
     products = content.astype(np.float64) @ sink
     check = Check("G4 alignment", "all <x_s, x_i> have one strict sign", None,
@@ -226,14 +235,14 @@ def _value_checks(values: np.ndarray, sink_value: np.ndarray | None, store: Stor
     cloud = store.cloud(values)
     rank = int(np.linalg.matrix_rank(values.astype(np.float64)))
     progress("half-space of the values")
-    half_space = _hull_check("E2 values", "0 is not in the hull of the content values", values, cloud, None, rank)
+    half_space = hull_check("E2 values", "0 is not in the hull of the content values", values, cloud, None, rank)
     checks = [_independence(values, cloud), half_space]
     if sink_value is not None:
         checks.append(_null_sink(values, sink_value))
         progress("all visible values")
         everything = np.vstack([sink_value[None], values])
-        checks.append(_hull_check("E4 all values", "0 is not in the hull of all visible values, the sink's included", everything,
-                                  store.cloud(everything), None, None))
+        checks.append(hull_check("E4 all values", "0 is not in the hull of all visible values, the sink's included", everything,
+                                 store.cloud(everything), None, None))
     checks.append(_rank_two(values, cloud))
     return checks
 

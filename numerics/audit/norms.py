@@ -1,0 +1,63 @@
+"""Schatten norms of W_QK and W_VO from their factors, the margins a head shows, and when C1 and C3 bound its norm (P5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from numerics.audit.tokens import Spread, spread
+from numerics.checkpoint.record import LayerWeights
+
+__all__ = ["ProductNorms", "bound_reason", "product_norms", "sink_margins"]
+
+
+@dataclass(frozen=True)
+class ProductNorms:
+    """Norms of a product left right^T of low rank, and C0's half sum of squares, which is at least the nuclear norm."""
+
+    nuclear: float
+    frobenius: float
+    spectral: float
+    half_squares: float
+
+
+def product_norms(left: Float[np.ndarray, "rows rank"], right: Float[np.ndarray, "columns rank"]) -> ProductNorms:
+    """Norms of left right^T without forming it: the singular values of R_left R_right^T of two QR factorisations. C0."""
+    upper = [np.linalg.qr(np.asarray(side, dtype=np.float64), mode="r") for side in (left, right)]
+    values = np.linalg.svd(upper[0] @ upper[1].T, compute_uv=False)
+    squares = float(np.sum(np.square(left)) + np.sum(np.square(right)))
+    return ProductNorms(float(values.sum()), float(np.sqrt(np.sum(values**2))), float(values[0]), squares / 2)
+
+
+def bound_reason(weights: LayerWeights, rotary: bool) -> str | None:
+    """Why min‖W‖ of C1-C3 is no lower bound for this head's κ‖W_QK‖; None when it is one (theory.md, scope notes; G6)."""
+    reasons = [
+        (rotary, "RoPE: logits are not x_i^T W x_j with one W (G6)"),
+        (weights.q_norm is not None or weights.k_norm is not None, "queries or keys are normalised: logits are not bilinear"),
+        (weights.b_q is not None, "query bias: a sink needs no half-space of the queries"),
+        (weights.soft_cap is not None, "soft-capped logits: a margin of logits is not one of x_i^T W x_j"),
+    ]
+    found = [text for applies, text in reasons if applies]
+    return "; ".join(found) or None
+
+
+def sink_margins(
+    attention: Float[np.ndarray, "token token"], visible: Bool[np.ndarray, "token token"], sink: int = 0
+) -> Spread | None:
+    """log(a_is / max a_ij, j visible, j not s) over the queries i that see the sink and another key: the margins of G5.
+
+    They are differences of the model's own (rotated, capped) logits.  An attention weight that underflows counts as the least
+    positive float64.  None when no query sees both.
+    """
+    weights = np.maximum(np.asarray(attention, dtype=np.float64), np.finfo(np.float64).tiny)
+    seen = np.array(visible)
+    own = seen[:, sink].copy()
+    seen[:, sink] = False
+    rows = own & seen.any(axis=1)
+    rows[sink] = False
+    if not rows.any():
+        return None
+    others = np.where(seen, weights, 0.0).max(axis=1)
+    return spread(np.log(weights[rows, sink] / others[rows]))
