@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import importlib.util
 import os
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +15,16 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
 _SKIPPED: list[str] = []
+
+
+@pytest.fixture(scope="session")
+def tiny_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The directory of a tiny random checkpoint of a family (tests/numerics/checkpoint_models.py), written once a session."""
+    if any(importlib.util.find_spec(name) is None for name in ("torch", "transformers")):
+        pytest.skip("the extra 'models' (torch, transformers) is not installed; run: make models")
+    import checkpoint_models
+
+    return functools.cache(lambda family: checkpoint_models.save(family, tmp_path_factory.mktemp("checkpoints") / family))
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
