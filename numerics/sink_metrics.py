@@ -14,7 +14,8 @@ from jaxtyping import Float
 
 from numerics.attention import require_row_stochastic
 
-__all__ = ["MEASURES", "THRESHOLDS", "SinkScore", "column_mass", "diagonal_mass", "importance", "sink_score"]
+__all__ = ["MEASURES", "THRESHOLDS", "SinkScore", "column_mass", "convention", "diagonal_mass", "importance",
+           "sink_score"]
 
 THRESHOLDS = (0.3, 0.8)
 MEASURES = ("mass", "importance", "diagonal")
@@ -86,18 +87,22 @@ def sink_score(attentions: Sequence[AnyRows], *, measure: str = "importance", ke
                          "choose a smaller key")
     if measure == "diagonal":
         scores = [diagonal_mass(rows, first_row=first_row) for rows in attentions]
-        words = "mean of a_ii over the queries"
     else:
         columns = column_mass if measure == "mass" else importance
         scores = [float(columns(rows, first_row=first_row)[key]) for rows in attentions]
-        divisor = "their number" if measure == "mass" else f"T - k, k = {key}" + ("" if key >= 0 else " + T")
-        words = f"sum of a_ik over the queries by {divisor}"
-    rows_named = "row 0 included" if first_row else "row 0 excluded"
     mean = float(np.mean(scores))
     return SinkScore(
         tuple(scores), mean, float(np.mean([score > threshold for score in scores])), mean > threshold, threshold,
-        f"{measure}: {words}, {rows_named}; strictly above {threshold:g}; "
-        f"mean and share over {len(scores)} sequences")
+        f"{convention(measure, key, first_row)}; strictly above {threshold:g}; mean and share over {len(scores)} sequences")
+
+
+def convention(measure: str, key: int, first_row: bool) -> str:
+    """What a measure of `MEASURES` counts, in words: the sum, its divisor, and whether query row 0 takes part. Claim P0."""
+    rows = "row 0 included" if first_row else "row 0 excluded"
+    if measure == "diagonal":
+        return f"{measure}: mean of a_ii over the queries, {rows}"
+    divisor = "their number" if measure == "mass" else f"T - k, k = {key}" + ("" if key >= 0 else " + T")
+    return f"{measure}: sum of a_ik over the queries by {divisor}, {rows}"
 
 
 def _rows(attention: AnyRows, first_row: bool) -> np.ndarray:
