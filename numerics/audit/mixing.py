@@ -18,9 +18,9 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from numerics.audit.drift import factored_statistics, value_factors
-from numerics.audit.tokens import Stream, stream
-from numerics.audit.values import value_coordinates
+from numerics.checkpoint.rebuild import mix_values
 from numerics.checkpoint.record import LayerPass, LayerWeights
+from numerics.checkpoint.stream import Stream, stream
 from numerics.moments import HeadStatistics, mean_off_diagonal, moment_cosines, noise_gram
 from numerics.oversmoothing_embeddings import EmpiricalModel, empirical_model
 
@@ -81,14 +81,6 @@ class BlockStep:
         return np.delete(np.arange(len(self.layer.residual)), self.sink)
 
     @cached_property
-    def values(self) -> Float[np.ndarray, "head token dim"]:
-        """v_j of every head as the block adds them, value bias included."""
-        own = value_coordinates(self.weights, self.layer.inputs)
-        if self.weights.b_v is not None:
-            own = own + self.weights.b_v[:, None, :]
-        return np.stack([own[self.weights.key_value(head)] @ out.T for head, out in enumerate(self.weights.w_o)])
-
-    @cached_property
     def model(self) -> EmpiricalModel:
         return empirical_model(self.stream.normalised[self.content])
 
@@ -118,9 +110,7 @@ class BlockStep:
 
     def outputs(self, attention: Heads) -> Float[np.ndarray, "token dim"]:
         """What the block adds to the stream under this attention, any norm on its output included."""
-        added = sum(a @ v for a, v in zip(attention, self.values, strict=True))
-        if self.weights.b_o is not None:
-            added = added + self.weights.b_o
+        added = mix_values(self.weights, self.layer.inputs, np.asarray(attention, dtype=np.float64))
         if self.weights.post_norm_gain is not None:
             size = np.sqrt(np.mean(added**2, axis=1, keepdims=True) + self.weights.norm_eps)
             added = added / size * self.weights.post_norm_gain
