@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 
-from proofs_check.kernel import CLAIM_SCHEMA, write_number
+from proofs_check.kernel import CLAIM_SCHEMA, bound_names, write_number
 
 TYPES = ("integer", "set", "integers", "pairs", "scalar", "vector", "matrix", "matrices", "cloud")
 OPERATORS = (
@@ -60,6 +60,7 @@ class Part:
     `numerics` on float arrays, negative where it fails.  `derivation()` hands over a `theory.statements.Derivation`,
     whose conclusions must then be the part's.  `sampled(seed,
     trials)` makes independent trials and returns (trials, violations).  A formal theorem is looked up by (claim id, part name).
+    `bounds` holds counterexamples to the part without a bound of a parameter, by the names that `subjects` lists.
     """
 
     name: str
@@ -80,6 +81,7 @@ class Part:
     sampled: Callable[[int, int], tuple[int, int]] | None = None
     derivation: Callable[[], object] | None = None
     splits: Callable[[], Sequence[str]] | None = None
+    bounds: Mapping[str, Instance] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.instances is not None and not callable(self.instances):
@@ -90,6 +92,11 @@ class Part:
             if value is not None and not callable(value):
                 raise ValueError(f"expected `{name}` of part '{self.name}' to be a function, got {type(value).__name__}; "
                                  "wrap it, as in lambda: value")
+
+    def subjects(self) -> dict[str, Instance | None]:
+        """Everything that can be dropped, hypotheses and bounds of parameters, with its counterexample if one is known."""
+        return {**{item.name: item.counterexample for item in self.hypotheses},
+                **{name: self.bounds.get(name) for name in bound_names(self.parameters)}}
 
     def vary(self, name: str, operator: str, text: str, counterexample: Instance, *, drop: Sequence[str] = (),
              **changes: object) -> Variant:
@@ -102,7 +109,7 @@ class Part:
         kept = tuple(changes.pop("hypotheses", [item for item in self.hypotheses if item.name not in drop]))
         return Variant(operator, counterexample,
                        replace(self, name=name, text=text, hypotheses=kept, attainment="", satisfiable=None,
-                               attained=None, **changes))
+                               attained=None, bounds={}, **changes))
 
 
 @dataclass(frozen=True)
@@ -147,6 +154,18 @@ class Claim:
             "parts": [_statement(part, formal_theorem(self.id, part.name)) for part in self.parts],
             "variants": [{**_statement(item.part, {}), "operator": item.operator} for item in self.variants],
         }
+
+
+def bound_formula(parameters: Sequence[Mapping[str, object]], subject: str) -> str:
+    """A parameter's bound as a formula, by its name in `Part.subjects`; "" for "is an integer", which is none."""
+    name, kind = bound_names(parameters)[subject]
+    if kind == "integer":
+        return ""
+    table = next(item for item in parameters if item["name"] == name)
+    is_open = table.get("open_min" if kind == "minimum" else "open_max") == "true"
+    top, bottom = table[kind]
+    value = top if bottom == "1" else f"{top}/{bottom}"
+    return f"{name} {'>' if kind == 'minimum' else '<'}{'' if is_open else '='} {value}"
 
 
 def _statement(part: Part, formal: dict) -> dict:

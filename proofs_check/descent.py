@@ -1,4 +1,8 @@
-"""The optimiser's attack: several starts, downhill on the numerical slack of a part, then rounding to small rationals."""
+"""The optimiser's attack: several starts, downhill on the slack of a part, then rounding to small rationals.
+
+The slack is the numerical route's where the part has one; else the least distance of a comparison in the conclusions from
+being violated, evaluated by the kernel's evaluator.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +42,7 @@ def descend(probe: Probe, start: Values, rng: random.Random, evaluations: int) -
     """One start.  The gradient is jax's where the numerical route can be differentiated, else Nelder-Mead is used."""
     spots = entries(start, probe.free)
     spent = 0
-    if not spots or probe.part.numeric is None:
+    if not spots:
         return Descent(None, None, float("inf"), False, 0)
     spots = rng.sample(spots, min(len(spots), 12))
 
@@ -95,10 +99,14 @@ def _opaque(probe: Probe, values: Values) -> bool:
 
 
 def _slack(probe: Probe, values: Values) -> float:
-    """The numerical slack; a point where it cannot be computed is no place to go."""
+    """The slack of the conclusions; a point where it cannot be computed is no place to go."""
+    if probe.numeric is None:
+        found = [-abs(gap) if atom.relation == "==" else gap
+                 for atom, gaps in zip(probe.aims, probe.gaps(values, probe.aims, balls=True)) for gap in gaps or ()]
+        return float(min(found, default=1e6))
     try:
         with np.errstate(all="ignore"):
-            slack = float(probe.part.numeric(to_float(probe.part, Instance(values))))
+            slack = float(probe.numeric(to_float(probe.part, Instance(values))))
     except (ArithmeticError, LookupError, TypeError, ValueError, np.linalg.LinAlgError):
         return 1e6
     return slack if np.isfinite(slack) else 1e6
@@ -106,6 +114,8 @@ def _slack(probe: Probe, values: Values) -> float:
 
 def _gradient(probe: Probe, start: Values, spots: list, origin: np.ndarray) -> Callable | None:
     """The gradient of the slack in the chosen entries, or None where the numerical route leaves jax."""
+    if probe.numeric is None:
+        return None
     table = to_float(probe.part, Instance(start))
 
     def slack(point: jax.Array) -> jax.Array:
@@ -114,7 +124,7 @@ def _gradient(probe: Probe, start: Values, spots: list, origin: np.ndarray) -> C
             if isinstance(values[name], list):
                 return jnp.nan * point.sum()
             values[name] = jnp.asarray(values[name]).at[path].set(point[index]) if path else point[index]
-        return probe.part.numeric(values)
+        return probe.numeric(values)
 
     try:
         gradient = jax.grad(slack)

@@ -17,7 +17,8 @@ import numpy as np
 from flint import arb, ctx, fmpq, fmpq_mat
 
 from proofs_check.alternative import gordan_witness
-from proofs_check.claim import Instance, Part, encode_instance
+from proofs_check.claim import Instance, Part, bound_formula, encode_instance
+from proofs_check.kernel import bound_names
 from proofs_check.kernel.encoding import Rejected, need
 from proofs_check.kernel.formula import FUNCTIONS, PRECISIONS, Evaluator, parse
 from proofs_check.kernel.replay import read_instance
@@ -84,10 +85,13 @@ def tree(text: str) -> ast.expr:
 
 
 class Probe:
-    """One part with the hypothesis `subject` left out ("" leaves none out)."""
+    """One part with the hypothesis or the parameter's bound `subject` left out ("" leaves none out)."""
 
     def __init__(self, part: Part, statement: dict, subject: str = ""):
         self.part, self.statement, self.subject = part, statement, subject
+        self.wider = _without_bound(statement, subject)
+        # a false variant inherits the numerical route of the statement that it distorts, which says nothing about it
+        self.numeric = None if "operator" in statement else part.numeric
         self.types = {**{table["name"]: "scalar" for table in part.parameters}, **part.variables}
         self.free = {name: kind for name, kind in self.types.items() if name not in part.constants}
         self.definitions = [[name, text] for name, text in part.definitions.items()]
@@ -95,11 +99,13 @@ class Probe:
         self.atoms = [atom for text in self.kept for atom in atoms(tree(text))]
         self.dropped = [atom for item in part.hypotheses if item.name == subject
                         for atom in atoms(tree(item.formula), within=True)]
+        if subject in bound_names(part.parameters):
+            self.dropped = [atom for text in filter(None, [bound_formula(part.parameters, subject)]) for atom in atoms(tree(text))]
         self.aims = [atom for text in part.conclusions for atom in atoms(tree(text), within=True)]
 
     def read(self, instance: Instance) -> Values:
         """The instance's values as exact numbers, without the claim's constants; raises `Rejected`."""
-        values, _ = read_instance(self.statement, encode_instance(self.part, instance), None)
+        values, _ = read_instance(self.wider, encode_instance(self.part, instance), None)
         return {name: values[name] for name in self.free}
 
     def instance(self, values: Values, witnesses: Mapping) -> Instance:
@@ -126,11 +132,18 @@ class Probe:
     def _complete(self, values: Values) -> dict:
         need(consistent(values, self.free), "a letter of the shapes stands for two lengths")
         if self.part.parameters or self.part.constants:  # bounds and constants are checked where they are read
-            return read_instance(self.statement, encode_instance(self.part, Instance(values)), None)[0]
+            return read_instance(self.wider, encode_instance(self.part, Instance(values)), None)[0]
         return dict(values)
 
-    def gaps(self, values: Values, wanted: Sequence[Atom]) -> list[list[fmpq] | None]:
-        """left - right of each atom, entry by entry; None where it is undefined or no exact number."""
+    def has_slack(self) -> bool:
+        """Is there anything to go downhill on?"""
+        return self.numeric is not None or bool(self.aims)
+
+    def gaps(self, values: Values, wanted: Sequence[Atom], balls: bool = False) -> list[list[fmpq] | None]:
+        """left - right of each atom, entry by entry; None where it is undefined or no exact number.
+
+        With `balls` an enclosed number stands for itself by its midpoint: good enough for going downhill.
+        """
         try:
             evaluator = Witnessing(self.part, self._complete(values), self.definitions)
         except ERRORS:
@@ -138,7 +151,7 @@ class Probe:
         result: list[list[fmpq] | None] = []
         for atom in wanted:
             try:
-                result.append(flat(evaluator.evaluate(atom.gap)))
+                result.append(flat(evaluator.evaluate(atom.gap), balls))
             except ERRORS:
                 result.append(None)
         return result
@@ -191,6 +204,15 @@ class Probe:
         return values
 
 
+def _without_bound(statement: dict, subject: str) -> dict:
+    """The statement on the larger domain; the same where `subject` is no bound of a parameter."""
+    found = bound_names(statement["parameters"]).get(subject)
+    if found is None:
+        return statement
+    return {**statement, "parameters": [{key: value for key, value in table.items() if (table["name"], key) != found}
+                                        for table in statement["parameters"]]}
+
+
 def solution(matrix: list[list[fmpq]], right: list[fmpq]) -> list[fmpq] | None:
     """Some solution of matrix·x = right, with as many zeros as elimination gives; None if there is none."""
     width = len(matrix[0]) if matrix else 0
@@ -207,9 +229,11 @@ def solution(matrix: list[list[fmpq]], right: list[fmpq]) -> list[fmpq] | None:
     return result
 
 
-def flat(value: object) -> list[fmpq]:
+def flat(value: object, balls: bool = False) -> list[fmpq]:
     if isinstance(value, list):
-        return [entry for item in value for entry in flat(item)]
+        return [entry for item in value for entry in flat(item, balls)]
+    if isinstance(value, arb) and balls and value.is_finite():
+        return [fmpq(*float(value).as_integer_ratio())]
     if isinstance(value, arb) or isinstance(value, bool):
         raise ValueError("expected exact numbers")
     return [fmpq(value)]

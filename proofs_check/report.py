@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from proofs_check.certificates import write_whole
+from proofs_check.claim import bound_formula
 from proofs_check.verdict import reaches
 from proofs_check.verify import ClaimResult, Options, claim_directory, environment
 
@@ -32,9 +33,12 @@ def neighbours(result: ClaimResult) -> dict:
 def hypotheses(result: ClaimResult) -> list[dict]:
     rows = []
     for part in result.claim.parts:
-        for item in part.hypotheses:
-            name = _certificate(result, part.name, "dropped", item.name)
-            rows.append({"name": item.name, "part": part.name, "text": item.text,
+        texts = {item.name: item.text for item in part.hypotheses}
+        for subject in part.subjects():
+            name = _certificate(result, part.name, "dropped", subject)
+            text = texts[subject] if subject in texts else bound_formula(part.parameters, subject) or subject
+            rows.append({"name": subject, "part": part.name, "text": text,
+                         "kind": "hypothesis" if subject in texts else "bound",
                          "needed": "needed" if name else "not known to be needed", "counterexample": name})
     return rows
 

@@ -20,9 +20,9 @@ def ledger(claim: Claim, context: Context) -> Gathered:
             add(part, "satisfiable", "instances", part.satisfiable)
         if part.attained is not None:
             add(part, "attained", "instances", part.attained)
-        for hypothesis in part.hypotheses:
-            if hypothesis.counterexample is not None:
-                add(part, "dropped", "counterexample", hypothesis.counterexample, hypothesis.name)
+        for subject, counterexample in part.subjects().items():
+            if counterexample is not None:
+                add(part, "dropped", "counterexample", counterexample, subject)
     for variant in claim.variants:
         add(variant.part, "refuted", "counterexample", variant.counterexample)
     return found

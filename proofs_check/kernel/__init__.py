@@ -14,8 +14,8 @@ It does not trust sympy, numpy, jax, cvxpy, any solver's status, or the certific
 """
 
 from proofs_check.kernel.encoding import Malformed, Rejected, canonical, digest, read_json, write_number
-from proofs_check.kernel.replay import (CERTIFICATE_SCHEMA, CLAIM_SCHEMA, GRADES, Replayed, replay,
+from proofs_check.kernel.replay import (CERTIFICATE_SCHEMA, CLAIM_SCHEMA, GRADES, Replayed, bound_names, replay,
                                         replay_files)
 
-__all__ = ["CERTIFICATE_SCHEMA", "CLAIM_SCHEMA", "GRADES", "Malformed", "Rejected", "Replayed", "canonical", "digest",
+__all__ = ["CERTIFICATE_SCHEMA", "CLAIM_SCHEMA", "GRADES", "Malformed", "Rejected", "Replayed", "bound_names", "canonical", "digest",
            "read_json", "replay", "replay_files", "write_number"]

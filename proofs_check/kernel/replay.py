@@ -7,7 +7,8 @@ names its target and a role:
     evidence      the part holds (on instances, on its whole domain, by a formal proof, or by a record of search)
     satisfiable   one instance meets every hypothesis of the part, and its conclusions hold there
     attained      one instance meets every hypothesis and turns the part's bound into the equality it names
-    dropped       one instance violates the part while meeting every hypothesis but the one named
+    dropped       one instance violates the part while meeting every hypothesis but the one named; the bounds of
+                  parameters are hypotheses too, under the names of `bound_names`
     refuted       one instance meets every hypothesis of a part or variant and violates its conclusions
 
 Nothing in a certificate is believed: statements come from `claim.json`, values are parsed as exact numbers, and a
@@ -108,8 +109,18 @@ def _replay(claim: dict, certificate: dict, directory: Path) -> Replayed:
                     field(certificate, "engine", str, "certificate"), outcome, grade, scope, _MINT)
 
 
-def read_instance(part: dict, table: dict, directory: Path) -> tuple[dict, dict]:
-    """The values of one instance and its witnesses; constants come from the claim itself."""
+def bound_names(parameters: list) -> dict[str, tuple[str, str]]:
+    """What the domain of the parameters asks for, by the name under which it can be dropped: (parameter, which)."""
+    return {f"integer {item['name']}" if kind == "integer" else f"{kind} of {item['name']}": (item["name"], kind)
+            for item in parameters for kind in ("minimum", "maximum", "integer")
+            if item.get(kind, "false") != "false"}
+
+
+def read_instance(part: dict, table: dict, directory: Path, without: str = "") -> tuple[dict, dict]:
+    """The values of one instance and its witnesses; constants come from the claim itself.
+
+    `without` names a bound of a parameter (see `bound_names`) that the instance must not meet.
+    """
     values = field(table, "values", dict, "instance")
     witnesses = field(table, "witnesses", dict, "instance")
     types = {field(item, "name", str, "variable"): field(item, "type", str, "variable") for item in part["variables"]}
@@ -125,12 +136,16 @@ def read_instance(part: dict, table: dict, directory: Path) -> tuple[dict, dict]
     for name, letters in shapes.items():
         _bind_sizes(name, result[name], letters, sizes)
     domain = Domain(part["parameters"]) if parameters else None
-    for item in part["parameters"]:
-        name = item["name"]
+    for bound, (name, kind) in bound_names(part["parameters"]).items():
         low, high, open_min, open_max = domain.bounds[name]
-        need(low is None or compare(result[name], ">" if open_min else ">=", low), f"{name} is below its range")
-        need(high is None or compare(result[name], "<" if open_max else "<=", high), f"{name} is above its range")
-        need(item.get("integer") != "true" or bool(result[name].q == 1), f"{name} must be an integer")
+        holds = {"minimum": lambda: compare(result[name], ">" if open_min else ">=", low),
+                 "maximum": lambda: compare(result[name], "<" if open_max else "<=", high),
+                 "integer": lambda: bool(result[name].q == 1)}[kind]()
+        if bound == without:
+            need(not holds, "the instance meets the bound it is said to drop")
+        else:
+            need(holds, f"{name} must be an integer" if kind == "integer"
+                 else f"{name} is {'below' if kind == 'minimum' else 'above'} its range")
     return result, witnesses
 
 
@@ -159,16 +174,17 @@ def examine(part: dict, table: dict, directory: Path, subject: str = "",
     hypotheses = {field(item, "name", str, "hypothesis"): field(item, "formula", str, "hypothesis")
                   for item in field(part, "hypotheses", list, "part")}
     need(len(hypotheses) == len(part["hypotheses"]), "two hypotheses have one name")
-    need(subject == "" or subject in hypotheses, f"the part has no hypothesis '{subject}'")
+    bounds = bound_names(part["parameters"])
+    need(not set(bounds) & set(hypotheses), "a hypothesis has the name of a parameter's bound")
+    need(subject == "" or subject in hypotheses or subject in bounds, f"the part has no hypothesis '{subject}'")
     conclusions = field(part, "conclusions", list, "part")
     need(len(conclusions) > 0, "a part needs at least one conclusion")
     if attainment:
         need(field(part, "attainment", str, "part") != "", "the part names no equality to attain")
         conclusions = [*conclusions, part["attainment"]]
     kept = [formula for name, formula in hypotheses.items() if name != subject]
-    values, witnesses = read_instance(part, table, directory)
-    return decide(values, field(part, "definitions", list, "part"), kept, conclusions, witnesses,
-                  hypotheses[subject] if subject else None)
+    values, witnesses = read_instance(part, table, directory, subject if subject in bounds else "")
+    return decide(values, field(part, "definitions", list, "part"), kept, conclusions, witnesses, hypotheses.get(subject))
 
 
 def _instances(part: dict, role: str, subject: str, body: dict, directory: Path) -> tuple[str, str, str]:
