@@ -88,11 +88,11 @@ def _first_line_of_comment(before: str) -> int:
 def part_block(claim: Claim, part: Part) -> list[str]:
     lines = [f"### {part.name}", "", part.text, ""]
     types = ", ".join(f"{name}: {kind}" for name, kind in part.variables.items())
-    bounds = ", ".join(_bounds(table) for table in part.parameters)
+    bounds = ", ".join(bounds(table) for table in part.parameters)
     lines += [f"For {'all' if part.quantifier == 'forall' else 'some'} {types or bounds or 'constants'}:", "", "```"]
-    lines += [f"{name} := {_one_line(text)}" for name, text in part.definitions.items()]
-    lines += [f"assume {item.name}: {_one_line(item.formula)}" for item in part.hypotheses]
-    lines += [f"then {_one_line(text)}" for text in part.conclusions]
+    lines += [f"{name} := {one_line(text)}" for name, text in part.definitions.items()]
+    lines += [f"assume {item.name}: {one_line(item.formula)}" for item in part.hypotheses]
+    lines += [f"then {one_line(text)}" for text in part.conclusions]
     lines += ["```", ""]
     theorem = formal_theorem(claim.id, part.name)
     if theorem:
@@ -107,7 +107,8 @@ def part_block(claim: Claim, part: Part) -> list[str]:
     return lines + ([""] if needed or other else [])
 
 
-def _bounds(table: dict) -> str:
+def bounds(table: dict) -> str:
+    """The interval of a parameter, as in ``kappa in (0, oo)``."""
     low = "".join(table["minimum"][:1]) + ("/" + table["minimum"][1] if table["minimum"][1] != "1" else "") \
         if "minimum" in table else "-oo"
     high = "".join(table["maximum"][:1]) + ("/" + table["maximum"][1] if table["maximum"][1] != "1" else "") \
@@ -117,7 +118,7 @@ def _bounds(table: dict) -> str:
     return f"{table['name']} in {opening}{low}, {high}{closing}"
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
     """One line; an expanded polynomial is cut, since nobody reads it: `claim.json` has it whole."""
     line = " ".join(text.split())
     return line if len(line) <= LONGEST else f"{line[:LONGEST]} ... ({len(line)} characters)"
@@ -131,7 +132,7 @@ def generated(claim: Claim) -> str:
     for part in claim.parts:
         lines += part_block(claim, part)
     lines += ["### False variants, each refuted by an exact counterexample", ""]
-    lines += [f"- *{item.part.name}* ({item.operator}): {_one_line(item.part.text)}" for item in claim.variants]
+    lines += [f"- *{item.part.name}* ({item.operator}): {one_line(item.part.text)}" for item in claim.variants]
     lines += ["", f"Evidence: `sinkproof verify {claim.id}`, then `sinkproof show {claim.id}`."]
     return "\n".join(lines) + "\n"
 
