@@ -88,8 +88,8 @@ def _first_line_of_comment(before: str) -> int:
 def part_block(claim: Claim, part: Part) -> list[str]:
     lines = [f"### {part.name}", "", part.text, ""]
     types = ", ".join(f"{name}: {kind}" for name, kind in part.variables.items())
-    bounds = ", ".join(bounds(table) for table in part.parameters)
-    lines += [f"For {'all' if part.quantifier == 'forall' else 'some'} {types or bounds or 'constants'}:", "", "```"]
+    domain = ", ".join(bounds(table) for table in part.parameters)
+    lines += [f"For {'all' if part.quantifier == 'forall' else 'some'} {types or domain or 'constants'}:", "", "```"]
     lines += [f"{name} := {one_line(text)}" for name, text in part.definitions.items()]
     lines += [f"assume {item.name}: {one_line(item.formula)}" for item in part.hypotheses]
     lines += [f"then {one_line(text)}" for text in part.conclusions]
