@@ -54,6 +54,7 @@ class LayerWeights:
     # RMSNorm on the block's output before it is added to the stream (Gemma 2 and 3), and the norm that reads the stream after it.
     post_norm_gain: Float[np.ndarray, " dim"] | None = None
     next_norm_gain: Float[np.ndarray, " dim"] | None = None
+    next_norm_bias: Float[np.ndarray, " dim"] | None = None
 
     @property
     def heads(self) -> int:

@@ -1,0 +1,150 @@
+"""Open a checkpoint on disk: a directory (config.json, safetensors, tokenizer) or a GGUF file; never the network.
+
+Everything that can be known to be wrong is said before the weights are read, in one sentence.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from numerics.checkpoint.engine import MissingModels, engine, required
+from numerics.checkpoint.families import FAMILIES
+from numerics.checkpoint.memory import bytes_needed, free_memory, require_memory
+from numerics.checkpoint.model import Checkpoint
+
+__all__ = ["memory_needed", "open_checkpoint"]
+
+ARCHITECTURES = "gpt2, llama, mistral, gemma, gemma2, gemma3_text"
+
+
+def open_checkpoint(path: Path, *, gguf: str | None = None) -> Checkpoint:
+    """Open the checkpoint in directory ``path`` (with ``gguf``: the GGUF file of that name in it), or the .gguf file ``path``.
+
+    The architecture is read from the files: GPT-2, Llama, Mistral, Gemma 1, 2 or 3 (text).  Weights are held in float32, and
+    attention is computed explicitly.  Raises MissingModels without the extra ``models``; ValueError, with what was expected, what
+    was found and the fix, for: no such directory, another architecture (encoder-only ones among them), bidirectional attention,
+    weights or a tokenizer missing or unreadable, weights that are not all there, too little memory.
+    """
+    directory, name = _located(Path(path), gguf)
+    source = {"gguf_file": name} if name else {}
+    title = name or directory.resolve().name
+    config = _config(directory, name, title)
+    require_memory(_needed(config, name), free_memory(), title)
+    tokenizer = _read(title, "a tokenizer", engine().transformers.AutoTokenizer, directory, source)
+    model = _model(directory, source, config, title)
+    return Checkpoint(
+        name=title,
+        family=FAMILIES[config.model_type].name,
+        layers=config.num_hidden_layers,
+        heads=config.num_attention_heads,
+        kv_heads=getattr(config, "num_key_value_heads", config.num_attention_heads),
+        dim=config.hidden_size,
+        head_dim=getattr(config, "head_dim", config.hidden_size // config.num_attention_heads),
+        context=config.max_position_embeddings,
+        vocabulary=config.vocab_size,
+        bos_id=tokenizer.bos_token_id,
+        model=model,
+        tokenizer=tokenizer,
+        places=FAMILIES[config.model_type],
+    )
+
+
+def memory_needed(path: Path, *, gguf: str | None = None) -> int:
+    """Bytes that `open_checkpoint` needs at its peak, from the configuration alone; raises what it raises for a bad one."""
+    directory, name = _located(Path(path), gguf)
+    return _needed(_config(directory, name, name or directory.name), name)
+
+
+def _located(path: Path, gguf: str | None) -> tuple[Path, str | None]:
+    """The directory and, for GGUF, the file's name in it."""
+    if path.is_file() and path.suffix == ".gguf" and gguf is None:
+        return path.parent, path.name
+    if not path.is_dir():
+        raise ValueError(f"Expected a checkpoint's directory or a .gguf file, found {'a file' if path.exists() else 'nothing'} at"
+                         f" '{path}'; give the directory that holds config.json, or the GGUF file itself.")
+    if gguf is not None:
+        if not (path / gguf).is_file():
+            raise ValueError(f"Expected the GGUF file '{gguf}' in '{path}', found none; check its name.")
+        return path, gguf
+    if not (path / "config.json").is_file():
+        files = sorted(file.name for file in path.glob("*.gguf"))
+        if len(files) == 1:
+            return path, files[0]
+        raise ValueError(f"Expected config.json or one GGUF file in '{path}', found {len(files)} GGUF files and no config.json;"
+                         " give the directory of one checkpoint, or the GGUF file itself.")
+    return path, None
+
+
+def _config(directory: Path, gguf: str | None, title: str) -> Any:
+    kind = _gguf_kind(directory / gguf) if gguf else _stated_kind(directory / "config.json")
+    if kind not in FAMILIES:
+        raise ValueError(f"Expected a decoder-only checkpoint of one of the architectures {ARCHITECTURES}, got {kind!r} in"
+                         f" {title}; encoders and other architectures are not read.")
+    config = _read(title, "a configuration", engine().transformers.AutoConfig, directory,
+                   {"gguf_file": gguf} if gguf else {})
+    for setting in ("use_bidirectional_attention", "add_cross_attention", "is_encoder_decoder", "quantization_config"):
+        if getattr(config, setting, None):
+            raise ValueError(f"Expected a causal decoder with plain float weights, got {setting} in the configuration of {title};"
+                             " choose another checkpoint.")
+    return config
+
+
+def _stated_kind(file: Path) -> str | None:
+    """The architecture that config.json names."""
+    try:
+        stated = json.loads(file.read_text())
+    except (OSError, ValueError) as error:
+        raise ValueError(f"Expected JSON in '{file}', got something else ({error}); restore the checkpoint's files.") from error
+    return stated.get("model_type") if isinstance(stated, dict) else None
+
+
+def _gguf_kind(file: Path) -> str | None:
+    """The architecture that a GGUF file names, in transformers' words."""
+    required("accelerate")  # transformers asks for it when it reads GGUF
+    try:
+        reader = required("gguf").GGUFReader(file)
+        kind = reader.get_field("general.architecture").contents()
+    except MissingModels:
+        raise
+    except Exception as error:  # the reader raises whatever its parsing runs into
+        raise ValueError(f"Expected a GGUF file at '{file}', could not read it ({_short(error)}); download it again.") from error
+    if any(tensor.name == "rope_freqs.weight" for tensor in reader.tensors):
+        raise ValueError(f"Expected rotary frequencies that follow from one base, got a table of factors (rope_freqs) in '{file}',"
+                         " which transformers does not read; use the safetensors version of the checkpoint.")
+    return {"gemma3": "gemma3_text"}.get(kind, kind)
+
+
+def _needed(config: Any, gguf: str | None) -> int:
+    torch, transformers = engine().torch, engine().transformers
+    with torch.device("meta"):
+        return bytes_needed(transformers.AutoModel.from_config(config), gguf=bool(gguf))
+
+
+def _model(directory: Path, source: dict[str, str], config: Any, title: str) -> Any:
+    """The base model in float32 with explicit attention; refuses weights that are not all there."""
+    model, report = _read(title, "weights", engine().transformers.AutoModel, directory, source | {
+        "config": config, "dtype": engine().torch.float32, "attn_implementation": "eager", "output_loading_info": True})
+    absent = sorted(map(str, (*report["missing_keys"], *report["mismatched_keys"])))
+    if absent:
+        raise ValueError(f"Expected every weight of {title}, found {len(absent)} missing or of another shape, among them"
+                         f" {absent[0]}; restore the checkpoint's files.")
+    return model.eval()
+
+
+def _read(title: str, what: str, reader: Any, directory: Path, options: dict[str, Any]) -> Any:
+    """from_pretrained, never from the network and never running a checkpoint's own code; its errors as one sentence."""
+    try:
+        return reader.from_pretrained(directory, local_files_only=True, trust_remote_code=False, **options)
+    except MemoryError:
+        raise
+    except Exception as error:  # transformers, tokenizers and safetensors each raise their own
+        raise ValueError(f"Expected {what} of {title} in '{directory}', could not read it ({_short(error)});"
+                         " restore the checkpoint's files.") from error
+
+
+def _short(error: Exception) -> str:
+    """The first sentence of what another library said."""
+    words = " ".join(str(error).split()) or type(error).__name__
+    return words if len(words) <= 160 else words[:157] + "..."
