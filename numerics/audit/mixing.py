@@ -183,19 +183,22 @@ def compare(step: BlockStep, attention: Heads) -> Comparison:
 
 
 def mix_points(step: BlockStep, t: Sequence[float], seed: int) -> list[MixPoint]:
-    """Every target at every t in (0, 1]; the controls move each head exactly as far as uniform does at that t."""
+    """The real attention (target "none", t = 0), then every target at every t in (0, 1].
+
+    The controls move each head exactly as far as uniform does at that t, where they can reach that far.
+    """
     own = np.asarray(step.layer.attention, dtype=np.float64)
     visible = step.layer.visible
     uniform = target_attention("uniform", visible, own, step.sink, seed)
-    points = []
+    points = [MixPoint("none", 0.0, 0.0, 1.0, compare(step, own))]
     for name in TARGETS:
         target = target_attention(name, visible, own, step.sink, seed)
         for share in t:
             wanted = mix(own, uniform, share)
             moved = mix(own, target, equal_budget(own, wanted, target) if name in CONTROLS else share)
-            distance = float(np.linalg.norm(moved - own))
-            budget = distance / float(np.linalg.norm(wanted - own)) if name in CONTROLS else 1.0
-            points.append(MixPoint(name, float(share), distance, budget, compare(step, moved)))
+            distance, budget = float(np.linalg.norm(moved - own)), float(np.linalg.norm(wanted - own))
+            met = distance / budget if name in CONTROLS and budget > 0 else 1.0
+            points.append(MixPoint(name, float(share), distance, met, compare(step, moved)))
     return points
 
 

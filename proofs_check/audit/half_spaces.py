@@ -1,0 +1,80 @@
+"""P2 and the half-spaces of P6 on pooled tokens: certified answers, Wendel's level, and clouds to compare with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from numerics.audit.values import value_coordinates
+from numerics.checkpoint.record import LayerWeights
+from numerics.hull import min_norm_point
+from proofs_check.certificates import whole_directory
+from proofs_check.claim import Claim
+from proofs_check.inspect import Check, Store, alignment_check, certify, chance, hull_check
+
+SCOPE = (
+    "Rows are the model's float32 pre-attention inputs, gain applied, distinct rows of all texts pooled; the sink's row is apart.",
+    "Under RoPE a half-space of the queries is sufficient for a sink head, not necessary (G6).",
+    "With a query bias only the distance of the sink from the keys' hull is needed (G1).",
+)
+
+
+def half_spaces(layer: int, weights: LayerWeights, content: np.ndarray, sink: np.ndarray | None,
+                without_bos: np.ndarray | None, out: Path, seed: int) -> dict:
+    """Certified checks on the pooled content rows (float32) and on each key/value head's values; certificates in `out`.
+
+    `sink` None leaves out what needs a sink embedding common to all texts (a model without BOS).
+    """
+    rows = np.unique(content, axis=0)
+    dim = rows.shape[1]
+    shown = Path("certificates") / f"audit-layer-{layer:03d}"
+    with whole_directory(out / shown) as filling:
+        store = Store(filling)
+        cloud = store.cloud(rows)
+        checks = [hull_check("G1 queries", "0 is not in the hull of the content tokens' inputs", rows, cloud, None, dim)]
+        if sink is not None:
+            exact = sink.astype(np.float64)
+            checks += [hull_check("G1 keys", "the sink's input is not in the hull of the content tokens'", rows, cloud, exact, None),
+                       alignment_check(rows, cloud, exact)]
+        values, ranks = [], []
+        for group, found in enumerate(value_coordinates(weights, rows)):
+            narrow = found.astype(np.float32)
+            ranks.append(int(np.linalg.matrix_rank(found)))
+            values.append(hull_check(f"E2 values {group}", f"0 is not in the hull of W_V x_j, key/value head {group}", narrow,
+                                     store.cloud(narrow), None, max(ranks[-1], 1)))
+        certify([*checks, *values], filling, Claim(
+            id="audit", title=f"Half-spaces in layer {layer}", family="audit", statement="What holds for the stored rows.",
+            parts=tuple(check.part for check in (*checks, *values) if check.part is not None), scope_notes=SCOPE,
+            source="rows extracted from a checkpoint"), shown)
+    named = {check.key.removeprefix("G1 ").removeprefix("G4 "): answer(check) for check in checks}
+    return named | {
+        "count": len(content), "distinct": len(rows), "dim": dim, "twice_dim": 2 * dim, "chance": chance(len(rows), dim),
+        "values": [answer(check) | {"rank": rank, "count": len(rows), "chance": check.chance}
+                   for check, rank in zip(values, ranks, strict=True)],
+        "without_bos": None if without_bos is None else uncertified(np.unique(without_bos, axis=0)),
+        "controls": controls(rows, seed),
+    }
+
+
+def answer(check: Check) -> dict:
+    return {"holds": check.holds, "margin_lower": check.margin_lower, "margin_upper": check.margin_upper,
+            "margin_means": check.margin_means, "grade": check.grade, "certificate": check.certificate}
+
+
+def uncertified(rows: np.ndarray) -> dict:
+    """The solver's float64 answer, rounding of its own check included, with no certificate kept."""
+    found = min_norm_point(rows)
+    holds = {"separated": True, "contains_zero": False, "undecided": None}[found.status]
+    return {"holds": holds, "distance_lower": found.distance_lower, "distance_upper": found.distance_upper, "distinct": len(rows),
+            "chance": chance(*rows.shape), "mean_norm": float(np.linalg.norm(rows.astype(np.float64), axis=1).mean())}
+
+
+def controls(rows: np.ndarray, seed: int) -> dict:
+    """Gaussian clouds of the same size: isotropic, and with the measured mean and covariance."""
+    drawn = np.random.default_rng(seed).standard_normal(rows.shape)
+    wide = rows.astype(np.float64)
+    mean = wide.mean(axis=0)
+    scale = np.linalg.svd(wide - mean, full_matrices=False)
+    alike = mean + (drawn * (scale[1] / np.sqrt(len(rows) - 1))) @ scale[2] if len(rows) > rows.shape[1] else None
+    return {"isotropic": uncertified(drawn), "same_mean_and_covariance": None if alike is None else uncertified(alike)}
