@@ -182,6 +182,8 @@ class Run:
                 candidate = self.probe.moved(base, self.rng, self.probe.dropped)
             elif draw < 0.45 and self.probe.aims:
                 candidate = self.probe.moved(base, self.rng, self.probe.aims)
+            elif draw < 0.6 and self.probe.atoms:  # ties, degenerate hulls and Grams are where an inequality is tight
+                candidate = self.probe.moved(base, self.rng, onto=self.probe.atoms)
             else:
                 candidate = perturbed(base, self.probe.free, self.rng)
             if candidate is None:

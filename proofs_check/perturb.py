@@ -107,7 +107,7 @@ def scale_entry(values: Values, types: Types, rng: random.Random) -> Values | No
     if not spots:
         return None
     spot = rng.choice(spots)
-    return replaced(values, spot, get(values, spot) * rng.choice((fmpq(-1), fmpq(2), fmpq(1, 2), fmpq(-2))))
+    return replaced(values, spot, get(values, spot) * rng.choice((fmpq(-1), fmpq(2), fmpq(1, 2), fmpq(-2), fmpq(1, 100))))
 
 
 def _lists(values: Values, types: Types) -> list[Spot]:

@@ -25,6 +25,7 @@ from proofs_check.kernel.replay import read_instance
 from proofs_check.perturb import Values, consistent, entries, replaced
 
 ERRORS = (Rejected, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+CLOSE = tuple(fmpq(1, power) for power in (10, 100, 1000, 10**6))  # to a strict bound
 _RELATIONS = (ast.Eq, ast.GtE, ast.Gt, ast.LtE, ast.Lt)
 
 
@@ -156,8 +157,9 @@ class Probe:
                 result.append(None)
         return result
 
-    def moved(self, values: Values, rng: random.Random, violate: Sequence[Atom] = ()) -> Values | None:
-        """Solve for entries that meet every kept comparison and push one atom of `violate` past its bound.
+    def moved(self, values: Values, rng: random.Random, violate: Sequence[Atom] = (), onto: Sequence[Atom] = ()) -> Values | None:
+        """Solve for entries that meet every kept comparison and push one atom of `violate` past its bound, or one of
+        `onto` to it (close to it, where it is strict).
 
         The gaps are taken as affine in the entries of one or two variables; the equations are the equalities, the
         inequalities now violated (with a random slack), and the target.  One step of Newton's method, in rationals.
@@ -169,7 +171,7 @@ class Probe:
         chosen = set(rng.sample(names, min(len(names), rng.choice((1, 1, 2, 3)))))
         spots = [spot for spot in spots if spot[0] in chosen]
         spots = rng.sample(spots, min(len(spots), 12))
-        target = [rng.choice(violate)] if violate else []
+        target = [rng.choice(violate or onto)] if violate or onto else []
         wanted = [*self.atoms, *target]
         before = self.gaps(values, wanted)
         rows: list[tuple[int, int, fmpq]] = []  # (atom, entry, change wanted)
@@ -177,6 +179,10 @@ class Probe:
             if gaps is None or not gaps:
                 continue
             if index == len(self.atoms):
+                if not violate:
+                    close = rng.choice(CLOSE) if atom.relation == ">" else 0
+                    rows += [(index, place, close - gap) for place, gap in enumerate(gaps[:1] if rng.random() < 0.5 else gaps)]
+                    continue
                 away = rng.choice((-1, -1, fmpq(-1, 2), -2) if atom.relation != "==" else (1, -1, fmpq(1, 2), fmpq(-1, 2)))
                 place = rng.randrange(len(gaps))
                 rows.append((index, place, (0 if atom.relation == ">" and rng.random() < 0.5 else away) - gaps[place]))

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from proofs_check.claim import Claim
+from proofs_check.claims.found import with_found
 
 FAMILIES = ("geometry", "equivalence", "oversmoothing", "costs", "practice")
 
@@ -22,7 +23,13 @@ def _order(claim: Claim) -> tuple[int, str, int, str]:
 
 @cache
 def all_claims() -> tuple[Claim, ...]:
-    """Every claim that ships with the project, in the order of the theory."""
+    """Every claim that ships with the project, in the order of the theory, its ledger completed by what the machine found."""
+    return tuple(map(with_found, written_claims()))
+
+
+@cache
+def written_claims() -> tuple[Claim, ...]:
+    """The claims as they are written by hand."""
     found = []
     package = importlib.import_module("proofs_check.claims")
     for module in pkgutil.walk_packages(package.__path__, "proofs_check.claims."):

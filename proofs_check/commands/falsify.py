@@ -8,9 +8,11 @@ from pathlib import Path
 import click
 
 from proofs_check.claim import Claim, Instance
-from proofs_check.claims import all_claims, claim_by_id
+from proofs_check.claims import claim_by_id
+from proofs_check.claims.registry import written_claims
 from proofs_check.commands.claims import _brief
 from proofs_check.display import Steps, show_table
+from proofs_check.falsification import SCHEMA, counted, droppable, sweep
 from proofs_check.falsify import Attack, attack, read_saved, save, targets
 
 COLUMNS = ("claim", "part", "dropped hypothesis", "outcome", "arm", "tried", "met", "counterexample")
@@ -18,12 +20,12 @@ COLUMNS = ("claim", "part", "dropped hypothesis", "outcome", "arm", "tried", "me
 
 @click.command(epilog="Example: sinkproof falsify E2 --drop 'null sink'")
 @click.argument("id_", metavar="[ID]", required=False)
-@click.option("--drop", metavar="HYPOTHESIS", help="Leave out this hypothesis (its name in 'sinkproof show ID').")
+@click.option("--drop", metavar="HYPOTHESIS", help="Leave out this hypothesis, or bound of a parameter (named in 'sinkproof claims --ledger').")
 @click.option("--part", metavar="NAME", help="Attack only this part.")
 @click.option("--budget", type=int, default=2000, show_default=True, help="Instances tried for each part.")
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Fixes every draw.")
 @click.option("--all", "everything", is_flag=True,
-              help="Drop every hypothesis that the ledger calls needed, of ID or of all claims: how many are found again?")
+              help="Drop every hypothesis and every bound of a parameter, of ID or of all claims; resumable.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("sinkproof-out"), show_default=True,
               help="Counterexamples are kept below it, and tried first next time.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -32,7 +34,7 @@ def falsify(id_: str | None, drop: str | None, part: str | None, budget: int, se
     """Search for a counterexample to a claim, with all its hypotheses or without one.
 
     \b
-    Exit codes: 0 nothing found (with --all: no claim is refuted), 1 a counterexample was replayed, 2 bad input.
+    Exit codes: 0 nothing found, or --all is done; 1 a counterexample was replayed; 2 bad input.
     """
     if budget < 1:
         raise ValueError(f"expected a budget of at least 1 instance, got {budget}; give a positive number")
@@ -40,48 +42,42 @@ def falsify(id_: str | None, drop: str | None, part: str | None, budget: int, se
         raise ValueError("expected --all without --drop and --part, got both; choose one")
     if id_ is None and not everything:
         raise ValueError("expected a claim id or --all, got neither; 'sinkproof claims' lists the ids")
-    claims = all_claims() if id_ is None else (claim_by_id(id_),)
-    jobs = [(claim, item, subject) for claim in claims for item, subject in (needed(claim) if everything else targets(claim, drop, part))]
+    if everything:
+        return drop_everything(written_claims() if id_ is None else (claim_by_id(id_, written_claims()),), budget, seed, out, as_json)
+    claim = claim_by_id(id_)
+    jobs, folder = targets(claim, drop, part), out / "counterexamples" / claim.id
     attacks: list[Attack] = []
     with Steps(len(jobs), as_json) as steps:
-        for claim in claims:
-            folder = out / "counterexamples" / claim.id
-            mine = []
-            for _, item, subject in (job for job in jobs if job[0] is claim):
-                # found again means by search, so nothing saved is used there
-                mine.append(attack(claim, item, subject, budget, seed, () if everything else read_saved(folder)))
-                steps.step(f"{claim.id} {item.name}" + (f" without {subject}" if subject else "") + f": {mine[-1].outcome}")
-            save(claim, mine, folder)
-            attacks += mine
+        for item, subject in jobs:
+            attacks.append(attack(claim, item, subject, budget, seed, read_saved(folder)))
+            steps.step(f"{claim.id} {item.name}" + (f" without {subject}" if subject else "") + f": {attacks[-1].outcome}")
+    save(claim, attacks, folder)
     if as_json:
         print(json.dumps({"schema": "sinkproof/falsify/1", "budget": budget, "seed": seed,
                           "attacks": [row(item) for item in attacks]}, indent=1, ensure_ascii=False))
-    elif everything:
-        again(attacks, claims)
     else:
         show_table("Falsification", COLUMNS, [cells(item) for item in attacks])
         remarks(attacks)
-    if everything:
-        return 0
     return 1 if any(item.outcome == "refuted" for item in attacks) else 0
 
 
-def needed(claim: Claim) -> list[tuple]:
-    return [(part, item.name) for part, _ in targets(claim) for item in part.hypotheses if item.counterexample is not None]
-
-
-def again(attacks: list[Attack], claims: tuple[Claim, ...]) -> None:
-    """How many of the ledger's needed hypotheses the machine finds a counterexample for, claim by claim."""
-    rows = []
-    for claim in claims:
-        mine = [item for item in attacks if item.claim == claim.id]
-        found = [item for item in mine if item.outcome == "refuted"]
-        missed = ", ".join(f"{item.part}: {item.subject}" for item in mine if item.outcome != "refuted")
-        if mine:
-            rows.append((claim.id, str(len(mine)), str(len(found)), missed))
-    show_table("Needed hypotheses found again", ("claim", "needed", "found again", "not found"), rows)
-    found = sum(item.outcome == "refuted" for item in attacks)
-    print(f"{found} of {len(attacks)} needed hypotheses have a counterexample that the machine found and the kernel replayed")
+def drop_everything(claims: tuple[Claim, ...], budget: int, seed: int, out: Path, as_json: bool) -> int:
+    """The sweep over all that can be dropped; what was found by an interrupted run of the same code is kept."""
+    entries: list[dict] = []
+    with Steps(sum(len(droppable(claim)) for claim in claims), as_json) as steps:
+        for claim in claims:
+            entries += sweep(claim, budget, seed, out, lambda entry: steps.step(
+                f"{entry['claim']} {entry['part']} without {entry['subject']}: {entry['outcome']}"))
+    if as_json:
+        print(json.dumps({"schema": SCHEMA, "budget": budget, "seed": seed, "entries": entries}, indent=1, ensure_ascii=False))
+        return 0
+    table = counted(entries, claims)
+    rows = [(name, *(f"{row[kind][1]}/{row[kind][0]}" for kind in ("needed", "open", "bound"))) for name, row in table.items()]
+    show_table("Dropped one at a time", ("claim", "needed, found again", "open, found needed", "bounds, found needed"), rows)
+    found = sum(entry["outcome"] == "refuted" for entry in entries)
+    print(f"{found} of {len(entries)} have a counterexample that the machine found and the kernel replayed; results in "
+          f"{out / 'falsification'}")
+    return 0
 
 
 def remarks(attacks: list[Attack]) -> None:
