@@ -1,32 +1,36 @@
 """One point of a sweep over T: a certified two-sided bound for a pattern, a norm, a form and a cloud of T tokens.
 
-Points are measured at unit embedding norm, kappa = 1 and unit targets; a cost model with other scales multiplies the
-QK side by 1/(kappa r²) and the value side by omega/r exactly, so one sweep serves every model.  theory.md C4, C7, C8.
+Points are measured at kappa = 1 and unit targets, and generated clouds at unit embedding norm; a cost model with other
+scales multiplies the QK side by 1/(kappa r²) and the value side by omega/r exactly, so one sweep serves every model.
+theory.md C4, C7, C8.
 """
 
 from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
 from jaxtyping import Float
 
 from numerics.diagonal_bound import diagonal_cost
+from numerics.scaling_clouds import DRAWN, Geometry, geometry_tokens
 from numerics.sink_cost import sink_cost
 from numerics.value_cost import value_cost
 
-__all__ = ["CLOUDS", "Job", "Point", "exchangeable_tokens", "measure", "scaling_tokens", "sweep_jobs"]
-
-CLOUDS = ("orthonormal", "correlated", "touching", "independent")
+__all__ = ["Job", "Point", "measure", "sweep_jobs"]
 
 
 @dataclass(frozen=True, order=True)
 class Job:
-    """What one point measures.  `level` is the margin or the mass; `norm` is "every" for the sink's QK side (C1)."""
+    """What one point measures.  `level` is the margin or the mass; `norm` is "every" for the sink's QK side (C1).
 
-    cloud: str
+    On the value side "sink" asks V x_s = 0 and "diagonal" does not.
+    """
+
+    geometry: Geometry
     tokens: int
     draw: int
     side: str  # "qk" or "value"
@@ -34,12 +38,12 @@ class Job:
     norm: str
     form: str  # "margin" or "mass"; "" on the value side
     level: float
-    rho: float
-    beta: float
-    sigma: float
     seed: int
     tolerance: float
     time_limit: float
+
+    def __str__(self) -> str:
+        return f"T = {self.tokens}, {self.geometry.cloud}, {self.pattern}, {self.side} {self.norm}"
 
 
 @dataclass(frozen=True)
@@ -63,59 +67,24 @@ class Point:
     @staticmethod
     def from_record(record: dict) -> Point:
         """Raises ValueError, KeyError or TypeError for anything but a whole record of finite bounds."""
-        point = Point(Job(**record["job"]), float.fromhex(record["lower"]), float.fromhex(record["upper"]),
-                      str(record["status"]), float(record["seconds"]))
+        job = Job(**{**record["job"], "geometry": Geometry(**record["job"]["geometry"])})
+        point = Point(job, float.fromhex(record["lower"]), float.fromhex(record["upper"]), str(record["status"]),
+                      float(record["seconds"]))
         if not (0.0 <= point.lower <= point.upper < math.inf):
             raise ValueError(f"expected 0 <= lower <= upper < inf, got {point.lower} and {point.upper}; measure again")
         return point
 
 
-def exchangeable_tokens(
-    count: int, rho: float, beta: float, sigma: float
-) -> tuple[Float[np.ndarray, "token dim"], Float[np.ndarray, " dim"]]:
-    """Unit tokens with equal inner products rho in [0, 1), and a sink of norm sigma with <x_s, x_i> = beta.
+def measure(
+    job: Job, cloud: tuple[Float[np.ndarray, "token dim"], Float[np.ndarray, " dim"]] | None = None
+) -> Point:
+    """Bounds for one job, on its geometry's tokens or, for real embeddings, on the ``cloud`` drawn for it.
 
-    x_i = sqrt(rho) u + sqrt(1-rho) e_i and x_s = a (mean direction) + b v in dimension count + 2.  Raises ValueError
-    where no such sink exists, i.e. sigma² rho_T < beta².  theory.md section 0.
+    A pattern that is impossible or undecided there raises ValueError, never a number.
     """
-    if not 0.0 <= rho < 1.0:
-        raise ValueError(f"Expected 0 <= rho < 1 for a sweep, got {rho}; equal tokens have no diagonal.")
-    tokens = np.zeros((count, count + 2))
-    tokens[:, 0] = math.sqrt(rho)
-    tokens[:, 1 : count + 1] = math.sqrt(1.0 - rho) * np.eye(count)
-    mean = tokens.mean(axis=0)
-    mean_square = rho + (1.0 - rho) / count
-    rest = sigma**2 - beta**2 / mean_square
-    if rest < -1e-12 * sigma**2:
-        raise ValueError(
-            f"Expected sigma² rho_T >= beta², got sigma = {sigma}, beta = {beta}, rho_T = {mean_square:.6g} at T = {count};"
-            " no such sink exists, raise sigma or lower |beta|."
-        )
-    sink = beta / mean_square * mean
-    sink[-1] = math.sqrt(max(rest, 0.0))
-    return tokens, sink
-
-
-def scaling_tokens(job: Job) -> tuple[Float[np.ndarray, "token dim"], Float[np.ndarray, " dim"]]:
-    """The cloud and the sink of a job; "independent": T + 1 uniform unit vectors in dimension d = T."""
-    if job.cloud == "orthonormal":
-        return exchangeable_tokens(job.tokens, 0.0, 0.0, 1.0)
-    if job.cloud == "correlated":
-        return exchangeable_tokens(job.tokens, job.rho, job.beta, job.sigma)
-    if job.cloud == "touching":
-        return exchangeable_tokens(job.tokens, job.rho, job.rho, math.sqrt(job.rho))
-    if job.cloud == "independent":
-        rng = np.random.default_rng([job.seed, job.tokens, job.draw])
-        rows = rng.standard_normal((job.tokens + 1, job.tokens))
-        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-        return rows[1:], rows[0]
-    raise ValueError(f"Expected a cloud among {', '.join(CLOUDS)}, got {job.cloud!r}; choose one of them.")
-
-
-def measure(job: Job) -> Point:
-    """Bounds for one job; a pattern that is impossible or undecided there raises ValueError, never a number."""
     start = time.perf_counter()
-    tokens, sink = scaling_tokens(job)
+    tokens, sink = cloud or geometry_tokens(job.geometry, job.tokens, job.seed, job.draw)
+    tokens, sink = np.asarray(tokens, dtype=np.float64), np.asarray(sink, dtype=np.float64)
     if job.side == "value":
         null = sink if job.pattern == "sink" else None
         found = value_cost(tokens, np.eye(len(tokens)), job.norm, null=null)
@@ -128,29 +97,25 @@ def measure(job: Job) -> Point:
                               time_limit=job.time_limit)
         status, good = found.status, found.status == "bounded"
     if not good:
-        raise ValueError(f"Expected a bounded {job.side} cost of the {job.pattern} at T = {job.tokens} ({job.cloud}), got"
-                         f" '{status}'; leave that point out.")
+        raise ValueError(f"Expected a bounded {job.side} cost of the {job.pattern} at T = {job.tokens} ({job.geometry.cloud}),"
+                         f" got '{status}'; leave that point out.")
     return Point(job, float(found.lower), float(found.upper), status, time.perf_counter() - start)
 
 
 def sweep_jobs(
-    clouds: tuple[str, ...], sizes: tuple[int, ...], norms: tuple[str, ...], forms: dict[str, float], *, draws: int,
-    rho: float = 0.3, beta: float = 0.0, sigma: float = 1.0, seed: int = 0, tolerance: float = 1e-3,
-    time_limit: float = 600.0,
+    geometries: Sequence[Geometry], sizes: Sequence[int], norms: Sequence[str], forms: dict[str, float], *, draws: int,
+    dim: int = 0, seed: int = 0, tolerance: float = 1e-3, time_limit: float = 600.0,
 ) -> list[Job]:
-    """Every point of a sweep, small T first.  Only "independent" tokens are drawn; they have no value side here,
-    since T + 1 vectors in dimension T leave no room for a null constraint.
-    """
+    """Every point of a sweep, small T first; ``dim`` is the dimension of real embeddings."""
+    shared = {"seed": seed, "tolerance": tolerance, "time_limit": time_limit}
     jobs = []
     for count in sorted(set(sizes)):
-        for cloud in clouds:
-            shared = {"rho": rho, "beta": beta, "sigma": sigma, "seed": seed, "tolerance": tolerance,
-                      "time_limit": time_limit}
-            for draw in range(draws if cloud == "independent" else 1):
+        for geometry in geometries:
+            for draw in range(draws if geometry.cloud in DRAWN else 1):
                 for form, level in forms.items():
-                    jobs.append(Job(cloud, count, draw, "qk", "sink", "every", form, level, **shared))
-                    jobs += [Job(cloud, count, draw, "qk", "diagonal", norm, form, level, **shared) for norm in norms]
-                if cloud != "independent":
-                    jobs += [Job(cloud, count, draw, "value", pattern, norm, "", 0.0, **shared)
+                    jobs.append(Job(geometry, count, draw, "qk", "sink", "every", form, level, **shared))
+                    jobs += [Job(geometry, count, draw, "qk", "diagonal", norm, form, level, **shared) for norm in norms]
+                if geometry.has_values(count, dim):
+                    jobs += [Job(geometry, count, draw, "value", pattern, norm, "", 0.0, **shared)
                              for pattern in ("sink", "diagonal") for norm in norms]
     return jobs

@@ -18,6 +18,7 @@ __all__ = ["Fit", "Symbolic", "fit_exponent"]
 # Distance at which a slope over the upper half of the range still counts as the symbolic exponent.
 CLOSE = 0.02
 REPLICATES = 400
+WITHOUT_LOG, WITH_LOG = "power of T", "power of T times log T"
 # Ways in which a power law may be approached: lower-order terms, and the extreme value of T inner products in dimension T.
 CORRECTIONS = {
     "T^(-1/4)": lambda t: t**-0.25,
@@ -43,8 +44,9 @@ class Fit:
     `measured` and `interval`: least squares over the upper half of the sizes, bootstrap over draws and over the
     certified brackets (2.5% to 97.5%).  `corrected`: the union of the same intervals for fits a + b log T + c·shape over
     all sizes, one for each shape of `CORRECTIONS`.  `local`: slopes between consecutive sizes.  `held_out`: relative
-    error at the largest T of models fitted without it.  `verdict`: "consistent", "not identifiable", "inconsistent",
-    or "" without a symbolic exponent.
+    error at the largest T of models fitted without it.  `log`: whether a power with a factor log T ("yes") or without
+    ("no") predicts the largest T better; "" where both are as good as the brackets there are wide.  `verdict`:
+    "consistent", "not identifiable", "inconsistent", or "" without a symbolic exponent.
     """
 
     measured: float
@@ -52,6 +54,7 @@ class Fit:
     corrected: tuple[float, float]
     local: tuple[float, ...]
     held_out: Mapping[str, float]
+    log: str
     verdict: str
 
 
@@ -76,8 +79,11 @@ def fit_exponent(
     interval = _ends(samples[:, upper_half] @ plain, measured)
     ends = [_ends(samples @ row, float(row @ centre)) for row in (_slope(np.log(t), shape(t)) for shape in CORRECTIONS.values())]
     wide = min(low for low, _ in ends), max(high for _, high in ends)
-    return Fit(measured, interval, wide, tuple(np.diff(centre) / np.diff(np.log(t))),
-               _held_out(t, centre, symbolic), _verdict(symbolic, interval, wide))
+    held_out = _held_out(t, centre, symbolic) | _log_factor(t, centre + slow, order)
+    last = costs[sizes[-1]]
+    width = max(high for _, high in last) / min(low for low, _ in last) - 1.0
+    return Fit(measured, interval, wide, tuple(np.diff(centre) / np.diff(np.log(t))), held_out,
+               _which(held_out[WITHOUT_LOG], held_out[WITH_LOG], width), _verdict(symbolic, interval, wide))
 
 
 def _draw(brackets: Sequence[tuple[float, float]], rng: np.random.Generator) -> float:
@@ -117,6 +123,23 @@ def _held_out(t: Float[np.ndarray, " size"], centre: Float[np.ndarray, " size"],
         one = _least_squares(rest[:last], t[:last] ** -0.5)
         found["symbolic, corrected"] = one @ [1.0, t[-1] ** -0.5] + symbolic.exponent * x[-1]
     return {name: float(np.expm1(value - centre[-1])) for name, value in found.items()}
+
+
+def _log_factor(t: Float[np.ndarray, " size"], raw: Float[np.ndarray, " size"], order: Symbolic) -> dict[str, float]:
+    """The same for a free power without and with a factor shift + log T, on the costs themselves."""
+    x, last = np.log(t), len(t) - 1
+    found = {}
+    for name, factor in ((WITHOUT_LOG, np.zeros(len(t))), (WITH_LOG, np.log(order.shift + x))):
+        free = _least_squares((raw - factor)[:last], x[:last])
+        found[name] = float(np.expm1(free @ [1.0, x[-1]] + factor[-1] - raw[-1]))
+    return found
+
+
+def _which(without: float, within: float, width: float) -> str:
+    """The better of two predictions, if they differ by more than the data."""
+    if abs(abs(without) - abs(within)) <= width:
+        return ""
+    return "yes" if abs(within) < abs(without) else "no"
 
 
 def _verdict(symbolic: Symbolic | None, interval: tuple[float, float], corrected: tuple[float, float]) -> str:

@@ -1,7 +1,8 @@
 """Sweeps that last: every point is a small file named by its job's digest, written whole, and never computed twice.
 
 An interrupted sweep goes on where it stopped: what has a valid file is read, what has none (or half of one) is
-computed.  Work is spread over processes with one linear-algebra thread each, which for these sizes is the fastest.
+computed.  Who computes is a function: processes of this machine here (one linear-algebra thread each, which for these
+sizes is the fastest), or a cluster.
 """
 
 from __future__ import annotations
@@ -13,13 +14,20 @@ from concurrent.futures import as_completed
 from dataclasses import asdict
 from pathlib import Path
 
+import numpy as np
+from jaxtyping import Float
+
 from numerics.scaling import Job, Point, measure
 
-__all__ = ["job_digest", "load_point", "point_path", "run_sweep"]
+__all__ = ["Clouds", "Execute", "Task", "job_digest", "load_point", "local_processes", "point_path", "run_sweep", "store_point"]
 
-SCHEMA = "sinkproof/point/1"
+SCHEMA = "sinkproof/point/2"
 ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
 Write = Callable[[Path, bytes], None]
+Cloud = tuple[Float[np.ndarray, "token dim"], Float[np.ndarray, " dim"]]
+Clouds = Callable[[Job], Cloud | None]  # the rows of a real cloud; None for one that the job's geometry makes
+Task = tuple[Job, Cloud | None]
+Execute = Callable[[Sequence[Task]], Iterator[Point]]  # yields every task's point, in any order, each once
 
 
 def job_digest(job: Job) -> str:
@@ -42,14 +50,19 @@ def load_point(directory: Path, job: Job) -> Point | None:
         return None
 
 
+def store_point(directory: Path, point: Point, write: Write) -> None:
+    content = json.dumps({"schema": SCHEMA, **point.record()}, sort_keys=True) + "\n"
+    write(point_path(directory, point.job), content.encode())
+
+
 def run_sweep(
-    jobs: Sequence[Job], directory: Path, write: Write, *, workers: int = 1,
-    progress: Callable[[Point], None] = lambda point: None,
+    jobs: Sequence[Job], directory: Path, write: Write, execute: Execute | None = None, *, clouds: Clouds = lambda job: None,
 ) -> Iterator[Point]:
     """Yield every job's point: stored ones first, the others as they finish, each written before it is yielded.
 
-    ``write(path, content)`` must put a file in place whole or not at all.  Files that a killed writer left half
-    finished are removed.  An exception of a job ends the sweep; what was finished stays.
+    ``write(path, content)`` must put a file in place whole or not at all.  ``execute`` computes what is missing (default:
+    one process of this machine).  Files that a killed writer left half finished are removed.  An exception of a job ends
+    the sweep; what was finished stays.
     """
     directory.mkdir(parents=True, exist_ok=True)
     for leftover in directory.glob(".writing-*"):
@@ -63,23 +76,32 @@ def run_sweep(
             yield point
     if not pending:
         return
-    # Importing joblib's executor costs a noticeable part of a second, which a finished sweep need not pay.
-    from joblib.externals.loky import get_reusable_executor
-
-    executor = get_reusable_executor(max_workers=min(workers, len(pending)), env=ONE_THREAD, timeout=20)
-    futures = [executor.submit(_measure_and_store, job, directory, write) for job in pending]
-    try:
-        for future in as_completed(futures):
-            point = future.result()
-            progress(point)
-            yield point
-    finally:
-        for future in futures:
-            future.cancel()
+    for point in (execute or local_processes(1, directory, write))([(job, clouds(job)) for job in pending]):
+        if load_point(directory, point.job) is None:  # a local process has written its own
+            store_point(directory, point, write)
+        yield point
 
 
-def _measure_and_store(job: Job, directory: Path, write: Write) -> Point:
-    """Runs in a worker, which writes its own file: a point survives the death of whoever asked for it."""
-    point = measure(job)
-    write(point_path(directory, job), (json.dumps({"schema": SCHEMA, **point.record()}, sort_keys=True) + "\n").encode())
+def local_processes(workers: int, directory: Path, write: Write) -> Execute:
+    """Processes of this machine, each of which writes its own points: they survive the death of whoever asked for them."""
+
+    def execute(tasks: Sequence[Task]) -> Iterator[Point]:
+        # Importing joblib's executor costs a noticeable part of a second, which a finished sweep need not pay.
+        from joblib.externals.loky import get_reusable_executor
+
+        executor = get_reusable_executor(max_workers=min(workers, len(tasks)), env=ONE_THREAD, timeout=20)
+        futures = [executor.submit(_measure_and_store, job, cloud, directory, write) for job, cloud in tasks]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        finally:
+            for future in futures:
+                future.cancel()
+
+    return execute
+
+
+def _measure_and_store(job: Job, cloud: Cloud | None, directory: Path, write: Write) -> Point:
+    point = measure(job, cloud)
+    store_point(directory, point, write)
     return point

@@ -10,27 +10,36 @@ from functools import cache
 from pathlib import Path
 
 from numerics.scaling import Point
+from numerics.scaling_clouds import Geometry
 from numerics.scaling_fit import Fit, Symbolic, fit_exponent
 from proofs_check.claim import Claim
 from proofs_check.engines.derivations import lemma_table, symbolic_part
 from proofs_check.kernel.symbolic import check_derivation
 from theory.scaling import PATTERNS, Cell, Order, describe, qk_order, spectral_order, table, total_order, value_order
 from theory.scaling_bounds import scaling_bounds
+from theory.scaling_independent import common_direction
+from theory.statements import Derivation
 
-SCHEMA = "sinkproof/scale/1"
+SCHEMA = "sinkproof/scale/2"
 NORMS = {1: "nuclear", 2: "frobenius", math.inf: "spectral"}
 VERDICTS = ("", "consistent", "not identifiable", "inconsistent")
+# Clouds that are no exchangeable Gram matrix: their cells have r and kappa 1 and few symbolic orders.
+OTHERS = {"common": {"geometry": "common direction"}, "independent": {"rho": "random", "geometry": "independent, d = T"},
+          "real": {"d": "given", "r": "own", "rho": "measured", "geometry": "real embeddings"}}
 OMEGAS = {"1": Fraction(0), "sqrt": Fraction(1, 2), "inverse-sqrt": Fraction(-1, 2)}
 NOTES = (
     "Symbolic orders hold for every T >= 4 with constants free of T, each replayed by the kernel as two polynomial "
     "inequalities; the measured ones are fits over a finite range and prove nothing.",
     "The measured exponent of a sum is that of its steeper side, log factor divided out; 'slope' is the plain slope of the "
     "total over the upper half of the sizes, which moves from one side's exponent to the other's.",
-    "Every point lies between certified bounds at unit norm, kappa = 1, unit targets; other cost models rescale it by exact "
-    "powers of d = T.",
+    "Every point lies between certified bounds at kappa = 1 and unit targets (generated clouds: unit norm); other cost models "
+    "rescale it by exact powers of d.",
     "Independent unit tokens, d = T: m(T-1)/λ_max(XHXᵀ) <= nuclear cost <= md/(1-max⟨x_i,x_j⟩) for any draw; that this is of "
     "order T uses λ_max bounded and the maximum away from 1, which holds for most draws and is not proved here. No order "
     "is derived for their sink.",
+    "A common direction: the sink's QK side is between m/(1+e) and m(1+1/(ρe)), e = σ²-2β+ρ, for every T and draw (from C1, "
+    "replayed by the kernel); its diagonal is bounded as for independent tokens, and no order is derived for its value side or its mass form.",
+    "Real embeddings have no symbolic exponent: nothing is derived for them, and d does not grow with T.",
 )
 Brackets = dict[int, list[tuple[float, float]]]
 
@@ -56,17 +65,21 @@ class Row:
                 "symbolic_log": None if self.order is None else self.order.log,
                 "symbolic_replayed": self.proved, "measured": self.fit.measured, "slope": self.slope, "interval": list(self.fit.interval),
                 "corrected_interval": list(self.fit.corrected), "local": list(self.fit.local),
-                "held_out": dict(self.fit.held_out), "verdict": self.fit.verdict or "no symbolic exponent"}
+                "held_out": dict(self.fit.held_out), "log": self.fit.log, "verdict": self.fit.verdict or "no symbolic exponent"}
+
+
+def replays(derivation: Derivation) -> bool:
+    """True when the kernel accepts every lemma; raises its refusal."""
+    part = symbolic_part(lambda: derivation, "order", "two-sided bounds")
+    claim = Claim(id="scale", title="order", family="costs", statement="", parts=(part,))
+    check_derivation(claim.document()["parts"][0], [lemma_table(item) for item in derivation.lemmas])
+    return True
 
 
 @cache
 def order_replays(cell: Cell, pattern: str) -> bool:
     """Whether the kernel accepts the two inequalities that say the cell's order; raises its refusal."""
-    derivation = scaling_bounds(cell, pattern)
-    part = symbolic_part(lambda: derivation, "order", "two-sided bounds")
-    claim = Claim(id="scale", title="order", family="costs", statement="", parts=(part,))
-    check_derivation(claim.document()["parts"][0], [lemma_table(item) for item in derivation.lemmas])
-    return True
+    return replays(scaling_bounds(cell, pattern))
 
 
 def brackets(points: Sequence[Point], cloud: str, side: str, pattern: str, norm: str, form: str) -> Brackets:
@@ -75,17 +88,19 @@ def brackets(points: Sequence[Point], cloud: str, side: str, pattern: str, norm:
     found: Brackets = {}
     for point in points:
         job = point.job
-        if (job.cloud, job.side, job.pattern, job.norm, job.form) == (cloud, side, pattern, wanted, form):
+        if (job.geometry.cloud, job.side, job.pattern, job.norm, job.form) == (cloud, side, pattern, wanted, form):
             found.setdefault(job.tokens, []).append((point.lower, point.upper))
     return found
 
 
 def side_costs(points: Sequence[Point], cell: Cell, pattern: str, cloud: str) -> tuple[Brackets, Brackets]:
-    """The measured QK and value sides in a cost model with d = T: rescaled exactly."""
-    sides = (("qk", NORMS[cell.exponent], cell.form, cell.qk_power), ("value", NORMS[cell.value_exponent], "", cell.value_power))
+    """The measured QK and value sides in a cost model with d = T^growth: rescaled exactly."""
+    values = "sink" if pattern == "sink" and cell.null else "diagonal"  # V x_s = 0 or not
+    sides = (("qk", pattern, NORMS[cell.exponent], cell.form, cell.qk_power),
+             ("value", values, NORMS[cell.value_exponent], "", cell.value_power))
     return tuple({size: [(size ** (cell.growth * power / 2) * low, size ** (cell.growth * power / 2) * high) for low, high in found]
-                  for size, found in brackets(points, cloud, side, pattern, norm, form).items()}
-                 for side, norm, form, power in sides)
+                  for size, found in brackets(points, cloud, side, kind, norm, form).items()}
+                 for side, kind, norm, form, power in sides)
 
 
 def combined(cell: Cell, qk: Brackets, value: Brackets) -> Brackets:
@@ -105,7 +120,7 @@ def fit_total(cell: Cell, pattern: str, qk: Brackets, value: Brackets, shift: fl
     def symbolic(item: Order | None) -> Symbolic | None:
         return None if item is None else Symbolic(float(item.exponent), item.log, shift)
 
-    if cell.combination != "sum":
+    if cell.combination != "sum" or order is None:
         return fit_exponent(combined(cell, qk, value), symbolic(order), seed=seed)
     sides = (fit_exponent(qk, symbolic(qk_order(cell, pattern)), seed=seed),
              fit_exponent(value, symbolic(value_order(cell)), seed=seed))
@@ -113,46 +128,48 @@ def fit_total(cell: Cell, pattern: str, qk: Brackets, value: Brackets, shift: fl
     return replace(steeper, verdict=max((fit.verdict for fit in sides), key=VERDICTS.index))
 
 
-def exponent_rows(points: Sequence[Point], clouds: Sequence[str], levels: dict[str, float], omegas: Sequence[str],
-                  norms: Sequence[str], seed: int) -> list[Row]:
+def exponent_rows(points: Sequence[Point], geometries: Sequence[Geometry], levels: dict[str, float], omegas: Sequence[str],
+                  norms: Sequence[str], seed: int, *, growth: int = 1, null: bool = True) -> list[Row]:
     """The whole table for the measured clouds: every cell and pattern that has at least four sizes."""
     rows = []
-    for cloud in clouds:
-        for cell in (_independent_cells(levels) if cloud == "independent" else _cells(cloud, levels, omegas)):
+    for geometry in geometries:
+        for cell in _cells(geometry, levels, omegas, growth, null):
             if NORMS[cell.exponent] not in norms:
                 continue
             for pattern in PATTERNS:
-                qk, value = side_costs(points, cell, pattern, cloud)
+                qk, value = side_costs(points, cell, pattern, geometry.cloud)
                 costs = combined(cell, qk, value)
                 if len(costs) < 4:
                     continue
-                order, proved = _order(cell, pattern, cloud)
+                order, proved = _order(cell, pattern, geometry.cloud)
                 shift = math.log(levels["mass"] / (1 - levels["mass"])) if cell.form == "mass" else 0.0
-                words = describe(cell) | ({"rho": "random", "geometry": "independent, d = T"} if cloud == "independent" else {})
+                words = describe(cell) | OTHERS.get(geometry.cloud, {})
                 fit = fit_total(cell, pattern, qk, value, shift, order, seed)
                 slope = fit_exponent(costs, None, seed=seed).measured
-                rows.append(Row(pattern, NORMS[cell.exponent], cloud, words, order, proved, fit, slope, costs))
+                rows.append(Row(pattern, NORMS[cell.exponent], geometry.cloud, words, order, proved, fit, slope, costs))
     return rows
 
 
-def _cells(cloud: str, levels: dict[str, float], omegas: Sequence[str]) -> list[Cell]:
-    shared = {"geometries": (cloud,), "forms": tuple(levels)}
-    cells = table(**shared, combinations=("sum", "product"), target=OMEGAS[omegas[0]])
-    for omega in omegas[1:]:
-        cells += table(**shared, combinations=("sum", "product"), target=OMEGAS[omega])
-    return cells + table(**shared, combinations=("qk",))
-
-
-def _independent_cells(levels: dict[str, float]) -> list[Cell]:
-    return [Cell(scale=Fraction(0), exponent=exponent, form=form, combination="qk") for form in levels for exponent in NORMS]
+def _cells(geometry: Geometry, levels: dict[str, float], omegas: Sequence[str], growth: int, null: bool) -> list[Cell]:
+    """Every cost model of a geometry; the clouds of `OTHERS` are measured at r = kappa = 1 only."""
+    shared = {"forms": tuple(levels), "null": null}
+    if geometry.cloud in OTHERS:
+        combinations = ("qk",) if geometry.cloud == "independent" else ("qk", "sum", "product")
+        return table(norms=(Fraction(0),), scales=(Fraction(0),), geometries=("correlated",), combinations=combinations, **shared)
+    shared |= {"geometries": (geometry.cloud,), "growth": growth, "decay": Fraction(geometry.decay).limit_denominator(1000)}
+    cells = [cell for omega in omegas for cell in table(combinations=("sum", "product"), target=OMEGAS[omega], **shared)]
+    return cells + table(combinations=("qk",), **shared)
 
 
 def _order(cell: Cell, pattern: str, cloud: str) -> tuple[Order | None, bool]:
-    if cloud != "independent":
+    """The symbolic order, if there is one, and whether the kernel replayed it."""
+    if cloud not in OTHERS:
         return total_order(cell, pattern), order_replays(cell, pattern)
-    if pattern == "sink":
+    if cloud == "real" or cell.combination != "qk":
         return None, False
-    return Order(spectral_order(cell.exponent), int(cell.form == "mass")), False
+    if pattern == "diagonal":
+        return Order(spectral_order(cell.exponent), int(cell.form == "mass")), False
+    return (Order(0), replays(common_direction())) if (cloud, cell.form) == ("common", "margin") else (None, False)
 
 
 def find(rows: Sequence[Row], **wanted: str) -> Row | None:
@@ -162,9 +179,10 @@ def find(rows: Sequence[Row], **wanted: str) -> Row | None:
 
 def point_record(point: Point) -> dict:
     """A point for people and for JSON: design.md's fields first."""
-    job = point.job
+    job, geometry = point.job, point.job.geometry
     return {"T": job.tokens, "pattern": job.pattern, "norm": job.norm, "lower": point.lower, "upper": point.upper,
-            "cloud": job.cloud, "side": job.side, "form": job.form, "level": job.level, "draw": job.draw, "gap": point.gap,
+            "cloud": geometry.cloud, "rho": geometry.rho, "decay": geometry.decay, "beta": geometry.beta, "sigma": geometry.sigma,
+            "source": geometry.source, "side": job.side, "form": job.form, "level": job.level, "draw": job.draw, "gap": point.gap,
             "seconds": round(point.seconds, 3)}
 
 
@@ -174,19 +192,20 @@ def pictures(rows: Sequence[Row], out: Path, write) -> list[str]:
 
     names = []
     for cloud in dict.fromkeys(row.cloud for row in rows):
-        chosen = {"kappa": "1", "combination": "QK"} if cloud == "independent" else {"kappa": "1/√d", "combination": "QK + VO"}
+        chosen = {"kappa": "1", "combination": "QK"} if cloud in OTHERS else {"kappa": "1/√d", "combination": "QK + VO"}
         panels = []
         for norm in NORMS.values():
             curves = {}
             for pattern in PATTERNS:
-                row = find(rows, cloud=cloud, pattern=pattern, norm=norm, r="1", form="margin", omega="1", **chosen)
+                row = find(rows, cloud=cloud, pattern=pattern, norm=norm, form="margin", omega="1",
+                           r=OTHERS.get(cloud, {}).get("r", "1"), **chosen)
                 if row is not None:
                     exponent = None if row.order is None else float(row.order.exponent)
                     curves[pattern] = (row.brackets, row.slope, exponent)
             if curves:
                 panels.append((norm, curves))
         if panels:
-            title = f"{cloud}, r = 1, κ = {chosen['kappa']}, ω = 1, margin form, {chosen['combination']}"
+            title = f"{cloud}, r = {OTHERS.get(cloud, {}).get('r', '1')}, κ = {chosen['kappa']}, ω = 1, margin form, {chosen['combination']}"
             name = f"scale-{cloud}.png"
             write(out / name, png(scaling_figure(panels, title)))
             names.append(name)

@@ -3,6 +3,10 @@
 T = t² with t >= 2 (so T >= 4, over the reals) keeps square roots of T polynomial; sqrt(d) = j t^growth; h = sqrt(1-rho).
 Other roots are names tied to their squares.  Logarithms are names as well: ell = log T and ell1 = log(T-1), of which
 1 <= ell <= sqrt(T) and ell/2 <= ell1 <= ell are used (log 4 > 1; log T <= sqrt T; (T-1)² >= T).
+
+Fading tokens, rho = c T^(-decay): R = T^(-decay/2) is (1+z)/(t+z) with z >= 0, which is every number in [1/t, 1), where
+decay < 1, and 1/(t+z), every number in (0, 1/t], where decay >= 1; so one derivation serves all real decays of a kind.
+There log T <= K T^((1-decay)/2) for a constant K.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from math import inf
 from theory.scaling import Cell, Order, Side, qk_order, spectral_order, total_order, value_order
 from theory.statements import Derivation, Lemma, Parameter
 
-LOGS = {"log_slow": "t - ell >= 0", "log_low": "ell1 - ell/2 >= 0", "log_high": "ell - ell1 >= 0"}
+LOGS = {"log_slow": "t - ell >= 0", "log_fade": "K*t*R - ell >= 0", "log_low": "ell1 - ell/2 >= 0", "log_high": "ell - ell1 >= 0"}
 
 
 def _open(name: str, minimum: str = "0", maximum: str | None = None) -> Parameter:
@@ -33,13 +37,17 @@ class _Builder:
     """Collects parameters, definitions, equations and lemmas of one derivation."""
 
     def __init__(self, cell: Cell, pattern: str):
-        self.cell, self.pattern, self.spread = cell, pattern, cell.geometry != "orthonormal"
+        self.cell, self.pattern = cell, pattern
+        self.fading, self.spread = cell.geometry == "fading", cell.geometry in ("correlated", "touching")
         self.parameters = [Parameter("t", "2"), _open("j")]
         self.definitions: dict[str, str] = {}
         self.assumptions: dict[str, str] = {}
         self.lemmas: list[Lemma] = []
         if self.spread:
             self.parameters.append(_open("h", "0", "1"))
+        if self.fading:
+            self.parameters += [_open("c", "0", "1"), Parameter("z", "0")]
+            self.definitions |= {"R": "(1 + z)/(t + z)" if cell.decay < 1 else "1/(t + z)", "rho": "c*R**2", "h2": "1 - rho"}
 
     def terms(self, formula: str, *terms: tuple[str, ...], multipliers: dict[str, str] | None = None) -> str:
         self.lemmas.append(Lemma(f"{formula} >= 0", "terms", tuple(("1", item) for item in terms),
@@ -70,6 +78,8 @@ class _Builder:
         cell = self.cell
         if self.pattern == "diagonal":
             half = spectral_order(cell.exponent)
+            if self.fading:
+                return self.fading_diagonal(half)
             spread = "/h**2" if self.spread else ""
             if cell.exponent == 2:
                 square = "(t**2 - 1)" + ("/h**4" if self.spread else "")
@@ -79,6 +89,11 @@ class _Builder:
             return f"{'1/2' if cell.exponent == 1 else '1'}{spread}", f"1{spread}", half, None
         if cell.geometry == "orthonormal":
             square, low, high, half = "t**4/(t**2 + 1)", "1/2", "1", 1
+        elif self.fading:
+            self.parameters.append(_open("s2"))
+            self.definitions["rho_T"] = "rho + h2/t**2"
+            square, low = "1/(rho_T*(s2 + rho_T))", "1/((c + 1)*(s2 + 1))"
+            high, half = ("1 + 1/(c*s2)", 0) if cell.decay < 1 else ("1 + 1/s2", 1)
         else:
             self.definitions |= {"rho": "1 - h**2", "rho_T": "rho + (1 - rho)/t**2"}
             if cell.geometry == "correlated":
@@ -89,9 +104,20 @@ class _Builder:
         self.named("q", square)
         return low, high, half, square
 
+    def fading_diagonal(self, half: int) -> tuple[str, str, int, str | None]:
+        """(T-1)^(1/p)/(1-rho) with 1 - c <= 1 - rho <= 1."""
+        if self.cell.exponent == 2:
+            square = "(t**2 - 1)/h2**2"
+            self.named("q", square)
+            return "1/2", "1/(1 - c)", half, square
+        self.definitions["q"] = "(t**2 - 1)/h2" if half else "1/h2"
+        return "1/2" if half else "1", "1/(1 - c)", half, None
+
     def value_factor(self) -> tuple[str, str, str | None]:
         """(low, high, square) of w, the value side's cost at omega = r = 1."""
         p = self.cell.value_exponent
+        if self.fading:
+            return self.fading_values()
         if not self.spread:
             self.definitions["w"] = {1: "t**2", 2: "t", inf: "1"}[p]
             return "1", "1", None
@@ -109,11 +135,33 @@ class _Builder:
         self.terms("F - h", ("t**2", "g", "1/(F + h)"), multipliers={"F_square": "1/(F + h)"})
         return "1/(2*h)", "1/h", None
 
+    def fading_values(self) -> tuple[str, str, str | None]:
+        """The same with h = sqrt(1-rho) between 1 - c and 1 instead of fixed."""
+        p = self.cell.value_exponent
+        if p != inf:
+            self.parameters.append(Parameter("g", "0"))
+        if p == 2:
+            square = "((t**2 - 1)/h2 + 1/(h2 + t**2*g))"
+            self.named("w", square)
+            return "1/2", "1/(1 - c)", square
+        self.named("h", "h2")
+        self.terms("1 - h", ("rho", "1/(1 + h)"), multipliers={"h_square": "-1/(1 + h)"})
+        self.terms("1/h - 1", ("1 - h", "1/h"))
+        self.terms("h - (1 - c)", ("h2 - (1 - c)**2", "1/(h + 1 - c)"), multipliers={"h_square": "1/(h + 1 - c)"})
+        self.terms("1/(1 - c) - 1/h", ("h - (1 - c)", "1/(h*(1 - c))"))
+        if p == inf:
+            self.definitions["w"] = "1/h"
+            return "1", "1/(1 - c)", None
+        self.named("F", "h2 + t**2*g")
+        self.definitions["w"] = "(t**2 - 1)/h + 1/F"
+        self.terms("F - h", ("t**2", "g", "1/(F + h)"), multipliers={"F_square": "1/(F + h)", "h_square": "-1/(F + h)"})
+        return "1/2", "1/(1 - c)", None
+
     def qk(self) -> Side:
         """s = mu q scale between constants times T^a (log T)^b."""
         cell, order = self.cell, qk_order(self.cell, self.pattern)
         low, high, half, square = self.qk_factor()
-        power = _power("t", half)
+        power = _power("t", half) if not order.fade else "1/R"
         below, above = self.around("q", _times(low, power), _times(high, power), square)
         scale = f"(j*t**{cell.growth})**{cell.qk_power}" if cell.qk_power else "1"
         constant = _power("j", cell.qk_power)
@@ -150,7 +198,13 @@ class _Builder:
         cell, order = self.cell, value_order(self.cell)
         low, high, square = self.value_factor()
         power = _power("t", spectral_order(cell.value_exponent))
-        if square is None and cell.value_exponent == 1 and self.spread:
+        if square is None and cell.value_exponent == 1 and self.fading:
+            name_low, name_high = f"w - {_times(low, power)}", f"{_times(high, power)} - w"
+            self.terms(name_low, ("t**2 - 1", "1/h - 1"), ("t**2/2 - 1",), ("1/F",))
+            self.terms(name_high, ("t**2", "1/(1 - c) - 1/h"), ("F - h", "1/(h*F)"))
+        elif square is None and cell.value_exponent == inf and self.fading:
+            name_low, name_high = "1/h - 1", "1/(1 - c) - 1/h"
+        elif square is None and cell.value_exponent == 1 and self.spread:
             name_low, name_high = f"w - {_times(low, power)}", f"{_times(high, power)} - w"
             self.terms(name_low, ("t**2/2 - 1", "1/h"), ("1/F",))
             self.terms(name_high, ("F - h", "1/(h*F)"))
@@ -170,6 +224,14 @@ class _Builder:
         if large == small:
             return None
         formula = f"{_reference(large)} - {_reference(small)}"
+        if small.log and small.fade:
+            assert large.half > small.half and not large.log
+            self.parameters.append(_open("K"))
+            self.assumptions["log_fade"] = LOGS["log_fade"]
+            terms = [("K*t*R - ell", f"t**{small.half}", "1/R")]
+            if large.half > small.half + 1:
+                terms.append(("K", f"t**{large.half} - t**{small.half + 1}"))
+            return self.terms(f"K*{_reference(large)} - {_reference(small)}", *terms)
         if small.log and not large.log:
             assert large.half > small.half
             self.assumptions["log_slow"] = LOGS["log_slow"]
@@ -191,7 +253,9 @@ class _Builder:
                 total, low, high = "s*v", "s_low*v_low", "s_high*v_high"
             else:
                 largest = first if first.order == order else second
-                total, low, high = "s + v", f"{largest.name}_low", "s_high + v_high"
+                slow_log = bool(first.order.log and first.order.fade and largest is second)  # compared by log_fade
+                total, low = "s + v", f"{largest.name}_low"
+                high = "K*s_high + v_high" if slow_log else "s_high + v_high"
         self.definitions |= {"total": total, "low": low, "high": high}
         lower, upper = f"total - low*{ref}", f"high*{ref} - total"
         if cell.combination == "qk":
@@ -214,14 +278,14 @@ class _Builder:
 
 
 def _reference(order: Order) -> str:
-    log = ["ell"] if order.log else []
-    return "*".join([*log, *([f"t**{order.half}"] if order.half else [])]) or "1"
+    log, fade = ["ell"] if order.log else [], ["1/R"] if order.fade else []
+    return "*".join([*log, *([f"t**{order.half}"] if order.half else []), *fade]) or "1"
 
 
 def scaling_bounds(cell: Cell, pattern: str) -> Derivation:
     """low·T^a (log T)^b <= cost <= high·T^a (log T)^b for every T >= 4, with low and high free of T (C8).
 
-    The names `low` and `high` are rational in the cell's constants (m or L, j, h, c); `total` is the cost.
+    The names `low` and `high` are rational in the cell's constants (m or L, j, h, c, s2, K); `total` is the cost.
     """
     return _Builder(cell, pattern).finish()
 
@@ -232,16 +296,23 @@ def example(cell: Cell, pattern: str) -> dict[str, str]:
     A rational root of T + 1 (or T - 1) forces that: integers T with both T and T + 1 square do not exist.
     """
     root = pattern == "diagonal" and cell.exponent == 2
+    fading = cell.geometry == "fading"
     t = Q(13, 5) if root or cell.geometry == "touching" else Q(12, 5)
-    h = Q(1) if cell.geometry == "orthonormal" else Q(13, 20)
-    known = {"t": t, "j": Q(1), "h": h, "m": Q(1), "L": Q(0), "ell": Q(2), "ell1": Q(3, 2), "g": Q(0), "F": h, "w": t / h}
+    h = {"orthonormal": Q(1), "fading": Q(24, 25)}.get(cell.geometry, Q(13, 20))
+    known = {"t": t, "j": Q(1), "h": h, "m": Q(1), "L": Q(0), "ell": Q(2), "ell1": Q(3, 2), "g": Q(0), "F": h, "w": t / h,
+             "K": Q(4)}
     mean = 1 - h**2 + h**2 / t**2
+    if fading:
+        fade = Q(1, 2) if cell.decay < 1 else 1 / t
+        known |= {"c": (1 - h**2) / fade**2, "z": (fade * t - 1) / (1 - fade), "s2": 3 * mean}
     if pattern == "diagonal":
         known["q"] = Q(12, 5) / h**2
     elif cell.geometry == "orthonormal":
         known["q"] = t**2 / Q(13, 5)
     elif cell.geometry == "touching":
         known["q"] = t / (Q(4, 5) * h)
+    elif fading:
+        known["q"] = 1 / (2 * mean)
     else:
         known |= {"c": 4 * mean - h**2 / t**2, "q": 1 / (2 * mean)}
     return {item.name: str(known[item.name]) for item in scaling_bounds(cell, pattern).parameters}

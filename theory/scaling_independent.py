@@ -1,7 +1,8 @@
 """C8 for any tokens of unit norm: the diagonal's nuclear cost lies between m(T-1)/lambda and m d/(1 - top).
 
 lambda = lambda_max(X H X^T) and top = max_{i != j} <x_i, x_j>.  For independent uniform unit tokens with d = T lambda
-stays bounded and top tends to 0 (random matrix theory, not proved here), so that cost is of order T.
+stays bounded and top tends to 0 (random matrix theory, not proved here), so that cost is of order T.  Unit tokens that
+have a direction in common cost a sink that sees them alike O(1), for every T and every such cloud.
 """
 
 from __future__ import annotations
@@ -36,6 +37,27 @@ def upper_bound() -> Derivation:
         {"scale": "m/(1 - top)"}, {"largest": "top - inner >= 0"}, lemmas, tuple(item.formula for item in lemmas))
 
 
+def common_direction() -> Derivation:
+    """The sink's cost, any p, on unit tokens with <u, x_i> = sqrt(rho), ||u|| = 1, and <x_s, x_i> = beta.
+
+    For y in the tokens' hull rho <= <u,y>² <= |y|² <= 1 and |x_s - y|² = sigma² - 2 beta + |y|², so the same point is nearest
+    to 0 and to x_s: with D = delta_Q² and e = sigma² - 2 beta + rho, C1 is cost² D (D + e - rho) = m².
+    """
+    lemmas = (
+        Lemma("D*(D + e - rho) > 0", by="orthant"),
+        Lemma("cost - m/(1 + e) >= 0", by="terms",
+              terms=(("1", ("1/(D*(D + e - rho)) - 1/(1 + e)**2", "m**2/(cost + m/(1 + e))")),),
+              multipliers={"nearest": "1/(D*(D + e - rho)*(cost + m/(1 + e)))"}),
+        Lemma("m*(1 + 1/(rho*e)) - cost >= 0", by="terms",
+              terms=(("1", ("(1 + 1/(rho*e))**2 - 1/(D*(D + e - rho))", "m**2/(cost + m*(1 + 1/(rho*e)))")),),
+              multipliers={"nearest": "-1/(D*(D + e - rho)*(cost + m*(1 + 1/(rho*e))))"}))
+    return Derivation(
+        (Parameter("rho", minimum="0", maximum="1", open_min=True, open_max=True), _open("e"), _open("m"), _open("cost"),
+         Parameter("a", minimum="0", maximum="1")),
+        {"D": "rho + a*(1 - rho)"}, {"nearest": "cost**2*D*(D + e - rho) == m**2"}, lemmas,
+        tuple(item.formula for item in lemmas[1:]))
+
+
 def derivations() -> dict[str, Derivation]:
-    """Both bounds by name."""
-    return {"lower_bound": lower_bound(), "upper_bound": upper_bound()}
+    """All of them by name."""
+    return {"lower_bound": lower_bound(), "upper_bound": upper_bound(), "common_direction": common_direction()}

@@ -11,17 +11,17 @@ import click
 from proofs_check.certificates import write_whole
 from proofs_check.display import Steps, show_table
 
-CLOUDS = ("orthonormal", "correlated", "touching", "independent")
+CLOUDS = ("orthonormal", "correlated", "fading", "touching", "common", "independent", "real")
 NORMS = ("nuclear", "frobenius", "spectral")
 QUICK_SIZES, FULL_SIZES = "8,16,32,48,64,96,128,192", "16,32,64,128,192,256,384,512"
-QUICK_INDEPENDENT = 96  # the largest T of random tokens in a quick run: they take most of the time
-POINT_COLUMNS = ("T", "pattern", "norm", "lower", "upper", "cloud", "side", "form", "level", "draw", "gap", "seconds")
-EXPONENT_COLUMNS = ("cloud", "r", "kappa", "omega", "p", "p_value", "form", "combination", "pattern", "symbolic",
-                    "symbolic_replayed", "measured", "interval", "corrected_interval", "slope", "verdict", "local")
+QUICK_DRAWN = 96  # the largest T of random tokens in a quick run: they take most of the time
+POINT_COLUMNS = ("T", "pattern", "norm", "lower", "upper", "cloud", "rho", "decay", "beta", "sigma", "source", "side", "form", "level", "draw", "gap", "seconds")
+EXPONENT_COLUMNS = ("cloud", "d", "r", "kappa", "omega", "p", "p_value", "form", "combination", "values", "pattern", "symbolic",
+                    "symbolic_replayed", "measured", "interval", "corrected_interval", "slope", "verdict", "local", "log")
 
 
 @click.command(epilog="Example: sinkproof scale --quick        Overnight: sinkproof scale --jobs 2 --out scale-full")
-@click.option("--quick", is_flag=True, help="T up to 192 (independent tokens: 96) and two draws: under three minutes.")
+@click.option("--quick", is_flag=True, help="T up to 192 (random tokens: 96) and two draws: under three minutes.")
 @click.option("--cloud", "clouds", type=click.Choice(CLOUDS), multiple=True,
               help="Tokens (repeatable).  [default: orthonormal, correlated, independent]")
 @click.option("--sizes", metavar="T,T,...", help=f"At least four.  [default: {FULL_SIZES}; quick: {QUICK_SIZES}]")
@@ -31,28 +31,39 @@ EXPONENT_COLUMNS = ("cloud", "r", "kappa", "omega", "p", "p_value", "form", "com
 @click.option("--mass", type=float, default=0.9, show_default=True, help="In [1/2, 1).")
 @click.option("--omega", "omegas", type=click.Choice(["1", "sqrt", "inverse-sqrt"]), multiple=True, default=("1",),
               show_default=True, help="Norm of the targets: 1, √d or 1/√d (repeatable).")
-@click.option("--rho", type=float, default=0.3, show_default=True, help="For correlated and touching.")
-@click.option("--beta", type=float, default=0.0, show_default=True, help="⟨x_s, x_i⟩, for correlated.")
-@click.option("--sigma", type=float, default=1.0, show_default=True, help="‖x_s‖, for correlated.")
-@click.option("--draws", type=click.IntRange(1), help="Draws of independent tokens.  [default: 4; quick: 2]")
+@click.option("--rho", type=float, default=0.3, show_default=True, help="For correlated, touching and common; fading: c in c T^-decay.")
+@click.option("--decay", default="1/2", show_default=True, help="For fading: ρ = rho T^-decay, a number above 0 such as 1/2 or 1.5.")
+@click.option("--beta", type=float, default=0.0, show_default=True, help="⟨x_s, x_i⟩, for correlated and common.")
+@click.option("--sigma", type=float, default=1.0, show_default=True, help="‖x_s‖, for correlated, fading and common.")
+@click.option("--tokens", "file", metavar="FILE[:KEY]", help="Embeddings for real.  [default: the packaged pool of SmolLM2's layer 15]")
+@click.option("--sink", metavar="KEY|ROW", help="Their sink: an array of the same file, or a row.")
+@click.option("--values", type=click.Choice(["null", "free"]), default="null", show_default=True,
+              help="Whether the sink's value side has V x_s = 0.")
+@click.option("--growth", type=click.IntRange(1, 4), default=1, show_default=True, help="d = T^growth, for exchangeable tokens.")
+@click.option("--draws", type=click.IntRange(1), help="Draws of random and of real tokens.  [default: 4; quick: 2]")
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
 @click.option("--tolerance", type=float, default=1e-3, show_default=True, help="Relative gap at which a point is done.")
 @click.option("--time-limit", type=float, default=3600.0, show_default=True, metavar="SECONDS", help="For one point.")
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
+@click.option("--scheduler", metavar="ADDRESS", help="Measure on an existing Dask cluster instead, e.g. tcp://127.0.0.1:8786.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("sinkproof-out"), show_default=True,
               help="Where scale-*.csv, .parquet, .png, scale.json and the points go; the same folder resumes.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def scale(quick: bool, clouds: tuple[str, ...], sizes: str | None, norms: tuple[str, ...], forms: tuple[str, ...],
-          margin: float, mass: float, omegas: tuple[str, ...], rho: float, beta: float, sigma: float, draws: int | None,
-          seed: int, tolerance: float, time_limit: float, jobs: int, out: Path, as_json: bool) -> int:
+          margin: float, mass: float, omegas: tuple[str, ...], rho: float, decay: str, beta: float, sigma: float, file: str | None,
+          sink: str | None, values: str, growth: int, draws: int | None, seed: int, tolerance: float, time_limit: float,
+          jobs: int, scheduler: str | None, out: Path, as_json: bool) -> int:
     """Sweep T, fit exponents, and set them beside the ones derived for every cost model (C8).
 
     \b
     Every finished point is a file, so an interrupted sweep goes on where it stopped.
-    Exit 1 when a measured exponent is inconsistent with the symbolic one or a point missed the tolerance.
+    Exit 1 when a measured exponent is inconsistent with the symbolic one or a point missed the tolerance, 3 when --scheduler
+    needs a package that is not installed.
     """
     from numerics.scaling import sweep_jobs
-    from numerics.sweep import run_sweep
+    from numerics.scaling_clouds import DRAWN
+    from numerics.sweep import local_processes, run_sweep
+    from proofs_check.cluster import MissingCluster, dask_cluster
     from proofs_check.inputs import BadInput
     from proofs_check.scaling import NOTES, SCHEMA, exponent_rows, pictures, point_record
     from proofs_check.tables import write_table
@@ -71,24 +82,40 @@ def scale(quick: bool, clouds: tuple[str, ...], sizes: str | None, norms: tuple[
         raise BadInput(f"expected 0 < rho < 1, sigma > 0, sigma² - 2 beta + rho > 0 and beta² <= rho sigma², got rho {rho:g}, "
                        f"beta {beta:g}, sigma {sigma:g}; the exponents of the correlated cloud are derived for these only")
     levels = {form: margin if form == "margin" else mass for form in forms}
-    few = tuple(size for size in chosen if size <= QUICK_INDEPENDENT) if quick and sizes is None else chosen
-    work = [job for cloud in clouds for job in sweep_jobs(
-        (cloud,), few if cloud == "independent" else chosen, tuple(norms), levels, draws=draws or (2 if quick else 4), rho=rho,
-        beta=beta, sigma=sigma, seed=seed, tolerance=tolerance, time_limit=time_limit)]
+    pool = read_pool(file, sink) if "real" in clouds else None
+    if pool is None and (file or sink):
+        raise BadInput("expected --cloud real beside --tokens or --sink, got other clouds; add it")
+    geometries = read_geometries(clouds, rho, read_decay(decay), beta, sigma, pool)
+    work = []
+    for geometry in geometries:
+        here = [size for size in chosen if not (quick and sizes is None and geometry.cloud in DRAWN and size > QUICK_DRAWN)]
+        if geometry.cloud == "real":
+            if sizes is not None and chosen[-1] > len(pool.tokens):
+                raise BadInput(f"expected sizes up to the {len(pool.tokens)} tokens given, got {chosen[-1]}; choose smaller --sizes")
+            here = [size for size in here if size <= len(pool.tokens)]
+        work += sweep_jobs((geometry,), here, tuple(norms), levels, draws=draws or (2 if quick else 4),
+                           dim=0 if pool is None else pool.tokens.shape[1], seed=seed, tolerance=tolerance, time_limit=time_limit)
     work.sort(key=lambda job: job.tokens)
-    out.mkdir(parents=True, exist_ok=True)
+    try:
+        elsewhere = dask_cluster(scheduler) if scheduler else None
+    except MissingCluster as missing:
+        click.echo(f"sinkproof: {missing}", err=True)
+        return 3
+    folder = out / "scale-points"
     points = []
     with Steps(len(work), as_json) as steps:
-        for point in run_sweep(work, out / "scale-points", write_whole, workers=jobs):
+        for point in run_sweep(work, folder, write_whole, elsewhere or local_processes(jobs, folder, write_whole),
+                               clouds=lambda job: pool.draw(job.tokens, seed, job.draw) if job.geometry.cloud == "real" else None):
             points.append(point)
-            steps.step(f"T = {point.job.tokens}, {point.job.cloud}, {point.job.pattern}, {point.job.side} {point.job.norm}")
+            steps.step(str(point.job))
     points.sort(key=lambda point: point.job)
-    rows = exponent_rows(points, clouds, levels, omegas, norms, seed)
+    rows = exponent_rows(points, geometries, levels, omegas, norms, seed, growth=growth, null=values == "null")
     names = pictures(rows, out, write_whole)
     wide = [point for point in points if not point.gap <= tolerance]
     document = {"schema": SCHEMA, "settings": {"clouds": list(clouds), "sizes": list(chosen), "norms": list(norms), "levels": levels,
-                                               "rho": rho, "beta": beta, "sigma": sigma, "seed": seed, "tolerance": tolerance,
-                                               "omegas": list(omegas)},
+                                               "rho": rho, "decay": decay, "beta": beta, "sigma": sigma, "seed": seed,
+                                               "tolerance": tolerance, "omegas": list(omegas), "values": values, "growth": growth,
+                                               "tokens": file},
                 "points": [point_record(point) for point in points], "exponents": [row.document() for row in rows],
                 "wide": len(wide), "pictures": names, "notes": list(NOTES)}
     text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
@@ -122,3 +149,47 @@ def read_sizes(text: str) -> tuple[int, ...]:
     if len(sizes) < 4 or sizes[0] < 4:
         raise BadInput(f"expected at least four different sizes of at least 4, got '{text}'; an exponent needs a range of T")
     return sizes
+
+
+def read_decay(text: str) -> float:
+    """A positive number, written as a decimal or a fraction."""
+    from fractions import Fraction
+
+    from proofs_check.inputs import BadInput
+
+    try:
+        decay = Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        decay = Fraction(0)
+    if not 0 < decay <= 8:
+        raise BadInput(f"expected a decay above 0 and at most 8, got '{text}'; for example 1/2")
+    return float(decay)
+
+
+def read_pool(file: str | None, sink: str | None):
+    """The embeddings that "real" draws from: the user's, or the packaged pool."""
+    from numerics.embeddings import load_pool
+    from numerics.scaling_clouds import Reservoir
+    from proofs_check.inputs import BadInput, read_tokens
+
+    if file is None:
+        if sink is not None:
+            raise BadInput("expected --tokens beside --sink, got a sink alone; the packaged pool has its own")
+        pool = load_pool()
+        return Reservoir(pool.tokens, pool.sink)
+    if sink is None:
+        raise BadInput("expected a sink for these tokens, got none; name it with --sink KEY or --sink ROW")
+    tokens = read_tokens(file, sink)
+    if len(tokens.content) < 16:
+        raise BadInput(f"expected at least 16 content tokens to subsample, got {len(tokens.content)}; an exponent needs a range of T")
+    return Reservoir(tokens.content, tokens.sink)
+
+
+def read_geometries(clouds: tuple[str, ...], rho: float, decay: float, beta: float, sigma: float, pool) -> list:
+    """One geometry per cloud with the parameters it has, so that a point is not measured again for one it has not."""
+    from numerics.scaling_clouds import Geometry
+
+    known = {"correlated": {"rho": rho, "beta": beta, "sigma": sigma}, "fading": {"rho": rho, "decay": decay, "sigma": sigma},
+             "touching": {"rho": rho}, "common": {"rho": rho, "beta": beta, "sigma": sigma},
+             "real": {"source": pool.digest if pool is not None else ""}}
+    return [Geometry(cloud, **known.get(cloud, {})) for cloud in dict.fromkeys(clouds)]

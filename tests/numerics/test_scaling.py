@@ -10,12 +10,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from numerics.scaling import Job, Point, exchangeable_tokens, measure, scaling_tokens, sweep_jobs
+from numerics.scaling import Job, Point, measure, sweep_jobs
+from numerics.scaling_clouds import CLOUDS, Geometry, Reservoir, exchangeable_tokens, geometry_tokens
 from numerics.scaling_fit import Symbolic, fit_exponent
 from numerics.scaling_plots import phase_figure, png, scaling_figure
 from numerics.sweep import job_digest, load_point, point_path, run_sweep
 
-JOB = Job("correlated", 6, 0, "qk", "diagonal", "nuclear", "margin", 1.0, 0.3, 0.1, 1.2, 0, 1e-3, 60.0)
+CORRELATED = Geometry("correlated", 0.3, 0.0, 0.1, 1.2)
+JOB = Job(CORRELATED, 6, 0, "qk", "diagonal", "nuclear", "margin", 1.0, 0, 1e-3, 60.0)
 SIZES = (8, 16, 32, 64, 128)
 
 
@@ -32,9 +34,10 @@ def test_exchangeable_tokens_have_their_inner_products(rho, beta, sigma):
     assert tokens @ sink == pytest.approx(np.full(5, beta)) and sink @ sink == pytest.approx(sigma**2)
 
 
-@pytest.mark.parametrize("cloud, rho, beta, sigma", [("orthonormal", 0.0, 0.0, 1.0), ("correlated", 0.3, 0.1, 1.2),
-                                                     ("touching", 0.3, 0.3, math.sqrt(0.3))])
-def test_points_enclose_the_closed_forms(cloud, rho, beta, sigma):
+@pytest.mark.parametrize("geometry, rho, beta, sigma", [
+    (Geometry("orthonormal"), 0.0, 0.0, 1.0), (CORRELATED, 0.3, 0.1, 1.2), (Geometry("touching", 0.3), 0.3, 0.3, math.sqrt(0.3)),
+    (Geometry("fading", 0.6, 0.5, sigma=1.5), 0.6 / math.sqrt(6), 0.0, 1.5)])
+def test_points_enclose_the_closed_forms(geometry, rho, beta, sigma):
     mean = rho + (1 - rho) / 6
     last = 1 - rho + 6 * (rho - beta**2 / sigma**2)
     expected = {
@@ -45,29 +48,77 @@ def test_points_enclose_the_closed_forms(cloud, rho, beta, sigma):
         ("value", "diagonal", "frobenius"): math.sqrt(5 / (1 - rho) + 1 / (1 + 5 * rho)),
     }
     for (side, pattern, norm), value in expected.items():
-        job = replace(JOB, cloud=cloud, side=side, pattern=pattern, norm=norm, form="margin" if side == "qk" else "")
+        job = replace(JOB, geometry=geometry, side=side, pattern=pattern, norm=norm, form="margin" if side == "qk" else "")
         point = measure(job)
         assert point.lower <= value * (1 + 1e-12) and value * (1 - 1e-12) <= point.upper and point.gap <= 1e-3
 
 
 def test_independent_tokens_are_unit_in_dimension_t_and_fixed_by_seed_size_and_draw():
-    job = replace(JOB, cloud="independent")
-    tokens, sink = scaling_tokens(job)
+    tokens, sink = geometry_tokens(Geometry("independent"), 6, 0, 0)
     assert tokens.shape == (6, 6) and np.linalg.norm([*tokens, sink], axis=1) == pytest.approx(np.ones(7))
-    again, other = scaling_tokens(job)[0], scaling_tokens(replace(job, draw=1))[0]
+    again, other = (geometry_tokens(Geometry("independent"), 6, 0, draw)[0] for draw in (0, 1))
     assert np.array_equal(tokens, again) and not np.allclose(tokens, other)
 
 
-@pytest.mark.parametrize("change, words", [({"rho": 1.0}, "0 <= rho < 1"), ({"beta": 5.0}, "no such sink exists"),
-                                           ({"cloud": "spiral"}, "Expected a cloud")])
-def test_a_cloud_that_does_not_exist_is_one_sentence(change, words):
+@pytest.mark.parametrize("beta", [0.0, 0.2])
+def test_a_common_direction_gives_the_sink_its_bounds_whatever_the_draw(beta):
+    geometry = Geometry("common", 0.4, 0.0, beta, 0.9)
+    for draw in range(3):
+        tokens, sink = geometry_tokens(geometry, 7, 5, draw)
+        assert np.linalg.norm(tokens, axis=1) == pytest.approx(np.ones(7))
+        assert tokens @ sink == pytest.approx(np.full(7, beta)) and sink @ sink == pytest.approx(0.81)
+        assert tokens[:, 0] == pytest.approx(np.full(7, math.sqrt(0.4)))
+        excess = 0.81 - 2 * beta + 0.4
+        point = measure(replace(JOB, geometry=geometry, pattern="sink", norm="every", draw=draw, tokens=7))
+        assert 1 / (1 + excess) <= point.upper and point.lower <= 1 + 1 / (0.4 * excess)
+        assert measure(replace(JOB, geometry=geometry, side="value", pattern="sink", form="", tokens=7)).status == "independent"
+
+
+def test_real_tokens_are_different_rows_fixed_by_seed_size_and_draw():
+    pool = Reservoir(np.arange(40, dtype=np.float32).reshape(20, 2), np.zeros(2, dtype=np.float32))
+    rows, sink = pool.draw(8, 3, 1)
+    assert len(np.unique(rows, axis=0)) == 8 and sink is pool.sink and rows.dtype == np.float32
+    assert np.array_equal(rows, pool.draw(8, 3, 1)[0]) and not np.array_equal(rows, pool.draw(8, 3, 2)[0])
+    moved = Reservoir(pool.tokens + np.float32(1), pool.sink)
+    assert pool.digest != moved.digest == Reservoir(moved.tokens.copy(), pool.sink).digest
+    with pytest.raises(ValueError, match="at most 20 tokens"):
+        pool.draw(21, 0, 0)
+
+
+def test_a_real_job_is_measured_on_the_rows_beside_it():
+    rows, sink = np.eye(3, 5), np.eye(5)[4]
+    job = replace(JOB, geometry=Geometry("real", source="x"), tokens=3)
+    point = measure(job, (rows, sink))
+    assert point.lower <= 2.0 <= point.upper * (1 + 1e-12) and point.gap <= 1e-3
+    with pytest.raises(ValueError, match="draw them from a Reservoir"):
+        measure(job)
+
+
+@pytest.mark.parametrize("geometry, words", [
+    (Geometry("correlated", 1.0), "0 <= rho < 1"), (Geometry("correlated", 0.3, beta=5.0), "no such sink exists"),
+    (Geometry("common", 0.1, beta=0.5), "no such tokens exist"), (Geometry("common", 0.0), "0 < rho < 1")])
+def test_tokens_that_do_not_exist_are_one_sentence(geometry, words):
     with pytest.raises(ValueError, match=words):
-        measure(replace(JOB, **change))
+        measure(replace(JOB, geometry=geometry))
+
+
+def test_an_unknown_cloud_is_one_sentence():
+    with pytest.raises(ValueError, match="Expected a cloud among orthonormal, .* got 'spiral'"):
+        Geometry("spiral")
+
+
+def test_jobs_have_a_value_side_where_there_is_room_and_draws_where_there_is_chance():
+    jobs = sweep_jobs([Geometry(cloud) for cloud in CLOUDS], (4, 9), ("nuclear",), {"margin": 1.0}, draws=2, dim=8)
+    with_values = {(job.geometry.cloud, job.tokens) for job in jobs if job.side == "value"}
+    assert {cloud for cloud, _ in with_values} == set(CLOUDS) - {"independent"} and ("real", 9) not in with_values
+    assert {job.geometry.cloud for job in jobs if job.draw == 1} == {"common", "independent", "real"}
+    assert len(set(jobs)) == len(jobs)
 
 
 def test_an_impossible_pattern_is_refused_not_measured():
+    alone = Geometry("correlated", 0.0, beta=1 / 6, sigma=math.sqrt(1 / 6))
     with pytest.raises(ValueError, match="leave that point out"):
-        measure(replace(JOB, pattern="sink", norm="every", rho=0.0, beta=1 / 6, sigma=math.sqrt(1 / 6)))
+        measure(replace(JOB, pattern="sink", norm="every", geometry=alone))
 
 
 def brackets(law, width=0.0, draws=1, noise=0.0):
@@ -101,6 +152,13 @@ def test_a_log_factor_is_divided_out_and_the_held_out_size_prefers_it():
     assert abs(without.held_out["symbolic"]) > 0.05
 
 
+def test_the_held_out_size_says_whether_there_is_a_log_factor():
+    with_log, without = brackets(lambda t: t * (2 + math.log(t))), brackets(lambda t: 3.0 * t**1.5)
+    assert fit_exponent(with_log, Symbolic(1.0, 1, 2.0)).log == "yes" and fit_exponent(with_log, Symbolic(1.0)).held_out
+    assert fit_exponent(without, Symbolic(1.5, 1, 2.0)).log == fit_exponent(without, None).log == "no"
+    assert fit_exponent(brackets(lambda t: t, 0.2), None).log == ""
+
+
 def test_the_interval_grows_with_brackets_and_draws():
     narrow, wide, noisy = (fit_exponent(brackets(lambda t: t, *item), Symbolic(1.0)).interval for item in
                            ((0.0,), (0.05,), (0.0, 5, 0.1)))
@@ -116,7 +174,7 @@ def test_a_fit_needs_four_sizes_and_positive_brackets(costs):
 
 
 def small_jobs():
-    return sweep_jobs(("orthonormal",), (4, 5), ("nuclear",), {"margin": 1.0}, draws=1)
+    return sweep_jobs((Geometry("orthonormal"),), (4, 5), ("nuclear",), {"margin": 1.0}, draws=1)
 
 
 def test_a_finished_point_is_read_and_not_measured_again(tmp_path):
@@ -135,7 +193,7 @@ def test_a_finished_point_is_read_and_not_measured_again(tmp_path):
 def test_a_damaged_or_foreign_point_is_not_read(tmp_path, damage):
     point = Point(JOB, 1.0, 2.0, "bounded", 0.1)
     path = point_path(tmp_path, JOB)
-    path.write_text(json.dumps({"schema": "sinkproof/point/1", **point.record()}))
+    path.write_text(json.dumps({"schema": "sinkproof/point/2", **point.record()}))
     assert load_point(tmp_path, JOB) == point
     path.write_text(damage(path.read_text()))
     assert load_point(tmp_path, JOB) is None
@@ -146,15 +204,18 @@ def test_a_failed_job_ends_the_sweep_and_leaves_what_was_finished(tmp_path):
     good = small_jobs()[:2]
     list(run_sweep(good, tmp_path, write))
     with pytest.raises(ValueError, match="0 <= rho < 1"):
-        list(run_sweep([*good, replace(JOB, rho=2.0)], tmp_path, write))
+        list(run_sweep([*good, replace(JOB, geometry=Geometry("correlated", 2.0))], tmp_path, write))
     assert {path.name for path in tmp_path.iterdir()} == {f"{job_digest(job)}.json" for job in good}
 
 
 def test_every_setting_of_a_job_changes_its_digest():
-    changes = {"cloud": "touching", "tokens": 7, "draw": 1, "side": "value", "pattern": "sink", "norm": "spectral", "form": "mass",
-               "level": 0.5, "rho": 0.2, "beta": 0.0, "sigma": 1.0, "seed": 1, "tolerance": 1e-2, "time_limit": 1.0}
-    digests = {job_digest(replace(JOB, **{name: value})) for name, value in changes.items()}
-    assert len(digests | {job_digest(JOB)}) == len(changes) + 1 and set(changes) == set(JOB.__dataclass_fields__)
+    changes = {"tokens": 7, "draw": 1, "side": "value", "pattern": "sink", "norm": "spectral", "form": "mass", "level": 0.5,
+               "seed": 1, "tolerance": 1e-2, "time_limit": 1.0}
+    geometry = {"cloud": "touching", "rho": 0.2, "decay": 1.0, "beta": 0.0, "sigma": 1.0, "source": "x"}
+    jobs = [replace(JOB, **{name: value}) for name, value in changes.items()]
+    jobs += [replace(JOB, geometry=replace(CORRELATED, **{name: value})) for name, value in geometry.items()]
+    assert len({job_digest(job) for job in [JOB, *jobs]}) == len(jobs) + 1
+    assert {*changes, "geometry"} == set(Job.__dataclass_fields__) and set(geometry) == set(Geometry.__dataclass_fields__)
 
 
 def test_pictures_are_png_files_that_depend_on_what_they_are_given():

@@ -27,17 +27,23 @@ CELLS = {
     "LayerNorm, 1/√d, p=1, ω=1": Cell(norm=HALF),
     "LayerNorm, 1/√d, p=1, ω=1/√d": Cell(norm=HALF, target=-HALF),
     "LayerNorm, 1/√d, p=1, ω=√d": Cell(norm=HALF, target=HALF),
+    "unit norm, 1/√d, p=1, ρ=c/√T": Cell(geometry="fading", decay=HALF),
+    "QK alone, ρ=c/√T": Cell(geometry="fading", decay=HALF, combination="qk"),
+    "QK alone, ρ=c/T²": Cell(geometry="fading", decay=Fraction(2), combination="qk"),
 }
 WORDS = {
     "q_square": "q is the QK cost at mu = kappa = r = 1 (C4), the root of a rational function of T",
     "w_square": "w is the value cost at omega = r = 1 (C7), a root",
     "F_square": "F = sqrt(f), f = 1 - rho + T g >= 1 - rho",
+    "h_square": "h = sqrt(1 - rho) for a rho that changes with T",
     "log_low": "log(T-1) >= (log T)/2: (T-1)² >= T for T >= 3",
     "log_high": "log(T-1) <= log T",
     "log_slow": "log T <= sqrt(T)",
 }
 MODEL = ("T = t² >= 4 (over the reals), √d = j t with any constant j > 0, h = √(1-rho). QK side s = mu q/(kappa r²) from C4, value "
          "side v = w omega/r from C7 (the sink's with V x_s = 0; the diagonal's for any g >= 0, g = rho in the model). ")
+FADING = ("ρ = c T^(-δ), β = 0, s2 = σ²: R = T^(-δ/2) is any number from 1/t up to 1 where δ < 1 and any number up to 1/t where "
+          "δ >= 1, written with a free z >= 0, so that the part covers every real δ of its kind. ")
 
 
 def values_of(cell: Cell, pattern: str, **changes: Fraction) -> dict[str, Fraction]:
@@ -46,8 +52,8 @@ def values_of(cell: Cell, pattern: str, **changes: Fraction) -> dict[str, Fracti
 
 def without(cell: Cell, pattern: str, hypothesis: str) -> dict[str, Fraction]:
     """Values that meet every other hypothesis while the two-sided bound fails."""
-    moved = {"q_square": {"q": HUGE}, "w_square": {"w": HUGE}, "F_square": {"F": 1 / HUGE}, "log_low": {"ell1": 1 / HUGE},
-             "log_high": {"ell1": HUGE}}[hypothesis]
+    moved = {"q_square": {"q": HUGE}, "w_square": {"w": HUGE}, "F_square": {"F": 1 / HUGE}, "h_square": {"h": 1 / HUGE},
+             "log_low": {"ell1": 1 / HUGE}, "log_high": {"ell1": HUGE}}[hypothesis]
     return values_of(cell, pattern, **moved)
 
 
@@ -57,8 +63,9 @@ def order_part(label: str, cell: Cell, pattern: str) -> Part:
              "product": f" (QK {qk_order(cell, pattern)} times ‖V‖_F of order {value_order(cell)})"}[cell.combination]
     return derived(
         lambda: scaling_bounds(cell, pattern), f"{label}: {pattern}",
-        f"{label}: the {pattern}'s total is Θ({order}){sides}. " + MODEL + "low·T^a (log T)^b <= total <= high·T^a (log T)^b, "
-        "where low and high are rational in the constants m or L, j, h, c and free of T and log T.",
+        f"{label}: the {pattern}'s total is Θ({order}){sides}. " + MODEL + (FADING if cell.geometry == "fading" else "")
+        + "low·T^a (log T)^b <= total <= high·T^a (log T)^b, "
+        "where low and high are rational in the constants m or L, j, h, c, s2 and free of T and log T.",
         words=WORDS, satisfiable=values_of(cell, pattern),
         counterexamples={name: without(cell, pattern, name) for name in scaling_bounds(cell, pattern).assumptions})
 
@@ -125,6 +132,12 @@ MAIN, FROBENIUS, LAYER, MASS = ("unit norm, 1/√d, p=1", "unit norm, 1/√d, p=
 PRODUCT = "unit norm, κ=1, product"
 
 
+# a sink at T = 144 whose cost exceeds the constant that bounds it at fixed rho: R = 1/4, rho = 9/160, q = 1/(2 rho_T)
+FADED_MEAN = Fraction(9, 160) + Fraction(151, 160) / 144
+FADED = {"t": Fraction(12), "j": Fraction(1), "c": Fraction(9, 10), "z": Fraction(8, 3), "s2": 3 * FADED_MEAN,
+         "q": 1 / (2 * FADED_MEAN), "m": Fraction(1)}
+
+
 def false_order(label: str, pattern: str, name: str, operator: str, text: str, conclusion: str, **changes: Fraction) -> Variant:
     t, q = ((T_SINK, T_SINK**2 / ROOT_SINK) if pattern == "sink" else (T_DIAGONAL, None))
     cell = CELLS[label]
@@ -163,6 +176,8 @@ VARIANTS = (
                 t=Fraction(40), ell=Fraction(7), ell1=Fraction(7)),
     false_order(PRODUCT, "sink", "product of order T^{3/2}", "swap sink and diagonal",
                 "The product ‖W_QK‖_1‖W_VO‖_F of the sink is of order T^{3/2}", "total - low*t**3 >= 0"),
+    false_formula(ORDERS["QK alone, ρ=c/√T", "sink"], "fading as fixed", "exponent moved",
+                  "With ρ = c/√T the sink's QK side is at most high·√T, as with a fixed ρ", FADED, conclusions=("high*t - total >= 0",)),
     false_formula(LOWER, "T for T-1", "T for T-1", "The diagonal's nuclear cost is at least m T/lam",
                   {"T": 2, "m": 1, "lam": 1, "cost": 1, "total_margin": 2}, conclusions=("cost - m*T/lam >= 0",)),
     false_tokens("mean for max", "constant moved", "W = m/(1 - mean inner product)·I is a diagonal of margin m", CLOUDS[3],
@@ -180,7 +195,8 @@ CLAIM = Claim(
               "sink Θ(T), diagonal Θ(T^{3/2}); also with fixed ρ > 0. At p = 2: Θ(T) and Θ(T); at p = ∞: Θ(T) and Θ(T^{1/2}). Mass form: "
               "Θ(T log T) and Θ(T^{3/2} log T). LayerNorm scale r = √d, κ = 1/√d, p = 1: Θ(T^{1/2}) for both at ω = 1, Θ(1) and Θ(T^{1/2}) at "
               "ω = 1/√d, Θ(T) for both at ω = √d. The product ‖W_QK‖_1·‖W_VO‖_F at κ = 1: Θ(T) and Θ(T^{3/2}). Any unit tokens: "
-              "m(T−1)/λ_max(XHXᵀ) <= the diagonal's nuclear cost <= md/(1−max_{i≠j}⟨x_i,x_j⟩).",
+              "m(T−1)/λ_max(XHXᵀ) <= the diagonal's nuclear cost <= md/(1−max_{i≠j}⟨x_i,x_j⟩). With ρ = cT^{−δ}, β = 0, κ = 1/√d the sink's QK "
+              "side is Θ(T^{(1+δ)/2}) for 0 < δ < 1 and Θ(T) for δ >= 1.",
     parts=(*ORDERS.values(), LOWER, UPPER, ON_TOKENS), variants=VARIANTS, uses=("C4", "C7"), required="PROVED", required_formal="PROVED",
     scope_notes=(
         "(1, 3/2) is our reading of the summary of arXiv 2605.08453. It depends on norm, scale and p: see notes/T32.md.",
@@ -189,6 +205,7 @@ CLAIM = Claim(
         "probability is random matrix theory and not proved here; the two bounds hold for every draw.",
         "Exponents measured by `sinkproof scale` are fits, never part of this claim's evidence.",
         "The lower bound for any tokens is C3's uniform bound in nuclear norm, in symbols; no more is claimed for it.",
-        "'Fixed ρ' means 0 < ρ < 1 with σ²−2β+ρ > 0 and β² <= σ²ρ. Not claimed here: d that does not grow like T.",
+        "'Fixed ρ' means 0 < ρ < 1 with σ²−2β+ρ > 0 and β² <= σ²ρ. Not claimed here: d that does not grow like T; "
+        "any order for real embeddings.",
     ),
 )

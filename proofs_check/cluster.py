@@ -1,0 +1,83 @@
+"""The points of a sweep on an existing Dask cluster (extra `cluster`): jobs go out, the client stores what comes back.
+
+The scheduler hands the work of a lost worker to another one, so that nothing is lost; a job's key is its digest and the
+client takes each job's result once, so that nothing is there twice.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+
+from numerics.scaling import Point, measure
+from numerics.sweep import Execute, Task, job_digest
+from proofs_check.inputs import BadInput
+
+ROOMS = ("numerics",)  # what decides a point's value
+CONNECT_SECONDS, WORKER_SECONDS = 10, 30
+
+
+class MissingCluster(RuntimeError):
+    """The extra `cluster` is not installed.  The command line exits with 3."""
+
+
+def measure_there(job, cloud, code: str) -> Point:
+    """Runs on a worker: refuses to measure with other sources than the client's, then measures."""
+    from proofs_check.verify import code_digest
+
+    if code_digest(ROOMS) != code:
+        raise ValueError("expected the client's version of sinkproof on every worker, got another one; install the same version "
+                         "there and restart the workers")
+    return measure(job, cloud)
+
+
+def dask_cluster(address: str) -> Execute:
+    """What computes a sweep's points at ``address``; MissingCluster at once where the package is not installed."""
+    try:
+        import distributed
+    except ModuleNotFoundError as missing:
+        raise MissingCluster(f"expected the package {missing.name} for --scheduler, found none; install it with: "
+                             "pip install 'sinkproof[cluster]'") from None
+
+    def execute(tasks: Sequence[Task]) -> Iterator[Point]:
+        from proofs_check.verify import code_digest
+
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what goes wrong is said below, in one sentence
+        client = _connect(distributed, address)
+        done = 0
+        try:
+            code = code_digest(ROOMS)
+            futures = [client.submit(measure_there, job, cloud, code, key=f"sinkproof-{code[:8]}-{job_digest(job)}")
+                       for job, cloud in tasks]
+            for future in distributed.as_completed(futures):
+                yield future.result()
+                done += 1
+        except distributed.scheduler.KilledWorker as lost:
+            raise BadInput(f"expected workers that survive their jobs, got one job at whose side {lost.allowed_failures + 1} workers died; "
+                           "give the workers more memory, then run the same command again") from None
+        except (distributed.CancelledError, distributed.comm.CommClosedError):
+            raise BadInput(f"expected the scheduler at {address} to stay, lost it after {done} of {len(tasks)} points, which are "
+                           "stored; run the same command again") from None
+        except ModuleNotFoundError as missing:
+            raise BadInput(f"expected sinkproof on every worker, got one without the package {missing.name}; install the client's "
+                           "version there") from None
+        finally:
+            client.close(timeout=5)
+
+    return execute
+
+
+def _connect(distributed, address: str):
+    """A client of a scheduler that answers and has a worker; one sentence otherwise."""
+    try:
+        client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ValueError, TypeError, ImportError) as error:
+        raise BadInput(f"expected a Dask scheduler at '{address}', got no answer ({type(error).__name__}); give its address, as in "
+                       "tcp://127.0.0.1:8786") from None
+    try:
+        client.wait_for_workers(1, timeout=WORKER_SECONDS)
+    except TimeoutError:
+        client.close(timeout=5)
+        raise BadInput(f"expected workers at {address}, found none within {WORKER_SECONDS} s; start one with: dask worker {address}"
+                       ) from None
+    return client
