@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from types import ModuleType
 
-__all__ = ["Engine", "MissingModels", "engine", "required"]
+__all__ = ["Engine", "MissingModels", "engine", "required", "shortened"]
 
 
 class MissingModels(RuntimeError):
@@ -39,3 +39,9 @@ def engine() -> Engine:
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     return Engine(torch, transformers)
+
+
+def shortened(error: Exception) -> str:
+    """What another library said, on one line of at most 160 characters."""
+    words = " ".join(str(error).split()) or type(error).__name__
+    return words if len(words) <= 160 else words[:157] + "..."

@@ -6,12 +6,14 @@ Everything that can be known to be wrong is said before the weights are read, in
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from numerics.checkpoint.engine import MissingModels, engine, required
+from numerics.checkpoint.engine import engine, shortened
 from numerics.checkpoint.families import FAMILIES
-from numerics.checkpoint.memory import bytes_needed, free_memory, require_memory
+from numerics.checkpoint.gguf import gguf_architecture, parsed_once
+from numerics.checkpoint.memory import bytes_needed, require_memory
 from numerics.checkpoint.model import Checkpoint
 
 __all__ = ["memory_needed", "open_checkpoint"]
@@ -30,10 +32,11 @@ def open_checkpoint(path: Path, *, gguf: str | None = None) -> Checkpoint:
     directory, name = _located(Path(path), gguf)
     source = {"gguf_file": name} if name else {}
     title = name or directory.resolve().name
-    config = _config(directory, name, title)
-    require_memory(_needed(config, name), free_memory(), title)
-    tokenizer = _read(title, "a tokenizer", engine().transformers.AutoTokenizer, directory, source)
-    model = _model(directory, source, config, title)
+    with parsed_once() if name else nullcontext():
+        config = _config(directory, name, title)
+        require_memory(_needed(config, name), f"{title} in float32", "choose a smaller model")
+        tokenizer = _read(title, "a tokenizer", engine().transformers.AutoTokenizer, directory, source)
+        model = _model(directory, source, config, title)
     return Checkpoint(
         name=title,
         family=FAMILIES[config.model_type].name,
@@ -78,7 +81,7 @@ def _located(path: Path, gguf: str | None) -> tuple[Path, str | None]:
 
 
 def _config(directory: Path, gguf: str | None, title: str) -> Any:
-    kind = _gguf_kind(directory / gguf) if gguf else _stated_kind(directory / "config.json")
+    kind = gguf_architecture(directory / gguf) if gguf else _stated_kind(directory / "config.json")
     if kind not in FAMILIES:
         raise ValueError(f"Expected a decoder-only checkpoint of one of the architectures {ARCHITECTURES}, got {kind!r} in"
                          f" {title}; encoders and other architectures are not read.")
@@ -98,22 +101,6 @@ def _stated_kind(file: Path) -> str | None:
     except (OSError, ValueError) as error:
         raise ValueError(f"Expected JSON in '{file}', got something else ({error}); restore the checkpoint's files.") from error
     return stated.get("model_type") if isinstance(stated, dict) else None
-
-
-def _gguf_kind(file: Path) -> str | None:
-    """The architecture that a GGUF file names, in transformers' words."""
-    required("accelerate")  # transformers asks for it when it reads GGUF
-    try:
-        reader = required("gguf").GGUFReader(file)
-        kind = reader.get_field("general.architecture").contents()
-    except MissingModels:
-        raise
-    except Exception as error:  # the reader raises whatever its parsing runs into
-        raise ValueError(f"Expected a GGUF file at '{file}', could not read it ({_short(error)}); download it again.") from error
-    if any(tensor.name == "rope_freqs.weight" for tensor in reader.tensors):
-        raise ValueError(f"Expected rotary frequencies that follow from one base, got a table of factors (rope_freqs) in '{file}',"
-                         " which transformers does not read; use the safetensors version of the checkpoint.")
-    return {"gemma3": "gemma3_text"}.get(kind, kind)
 
 
 def _needed(config: Any, gguf: str | None) -> int:
@@ -140,11 +127,5 @@ def _read(title: str, what: str, reader: Any, directory: Path, options: dict[str
     except MemoryError:
         raise
     except Exception as error:  # transformers, tokenizers and safetensors each raise their own
-        raise ValueError(f"Expected {what} of {title} in '{directory}', could not read it ({_short(error)});"
+        raise ValueError(f"Expected {what} of {title} in '{directory}', could not read it ({shortened(error)});"
                          " restore the checkpoint's files.") from error
-
-
-def _short(error: Exception) -> str:
-    """The first sentence of what another library said."""
-    words = " ".join(str(error).split()) or type(error).__name__
-    return words if len(words) <= 160 else words[:157] + "..."

@@ -7,7 +7,7 @@ from typing import Any
 
 from numerics.checkpoint.engine import required
 
-__all__ = ["GIB", "bytes_needed", "free_memory", "require_memory"]
+__all__ = ["GIB", "attention_bytes", "bytes_needed", "free_memory", "require_memory"]
 
 GIB = 2**30
 
@@ -18,6 +18,14 @@ def bytes_needed(model: Any, *, gguf: bool) -> int:
     `model` may live on torch's meta device, where parameters have shapes but no storage.
     """
     return (2 if gguf else 1) * sum(4 * parameter.numel() for parameter in model.parameters())
+
+
+def attention_bytes(heads: int, count: int) -> int:
+    """Bytes that one layer's attention over ``count`` tokens takes while it is computed, handed over and rebuilt.
+
+    Logits, masked logits and softmax in float32; the record's copy, the rebuilt logits and attention in float64.
+    """
+    return (3 * 4 + 3 * 8) * heads * count**2
 
 
 def free_memory() -> int:
@@ -31,8 +39,9 @@ def free_memory() -> int:
     return min(limits)
 
 
-def require_memory(needed: int, free: int, name: str) -> None:
+def require_memory(needed: int, what: str, fix: str) -> None:
     """Raise ValueError unless ``needed`` bytes are free; both are said in GiB."""
+    free = free_memory()
     if needed > free:
-        raise ValueError(f"Expected {needed / GIB:.1f} GiB of free memory for {name} in float32, found {max(free, 0) / GIB:.1f} GiB;"
-                         " close other programs or choose a smaller model.")
+        raise ValueError(f"Expected {needed / GIB:.1f} GiB of free memory for {what}, found {max(free, 0) / GIB:.1f} GiB;"
+                         f" close other programs or {fix}.")

@@ -14,6 +14,7 @@ from jaxtyping import Float
 
 from numerics.checkpoint.engine import engine
 from numerics.checkpoint.families import Family, layer_weights
+from numerics.checkpoint.memory import attention_bytes, require_memory
 from numerics.checkpoint.rebuild import mix_values
 from numerics.checkpoint.record import LayerPass, LayerWeights, Rotation
 
@@ -64,7 +65,7 @@ class Checkpoint:
 
         The pass starts at position 0 with exactly these ids: put `bos_id` first for a text with BOS.  Returns the hidden states
         after the last norm, in float64.  Raises ValueError for no ids, ids outside the vocabulary, a text longer than the
-        context, or a layer that does not exist.
+        context or needing more memory than is free, or a layer that does not exist.
         """
         return self._pass(ids, visit, layers)
 
@@ -153,6 +154,7 @@ class Checkpoint:
         if not (min(ids) >= 0 and max(ids) < self.vocabulary):
             raise ValueError(f"Expected token ids in 0..{self.vocabulary - 1}, got {min(ids)}..{max(ids)};"
                              f" encode the text with the tokenizer of {self.name}.")
+        require_memory(attention_bytes(self.heads, count), f"attention over {count} tokens", "give a shorter text")
         return count
 
     def _require_layer(self, layer: int) -> None:
