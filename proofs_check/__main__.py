@@ -7,6 +7,9 @@ import sys
 
 
 def main() -> int:
+    for stream in (sys.stdout, sys.stderr):  # a terminal without ‖ or a file name that is no text must not end a run
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
     if sys.argv[1:2] == ["check"]:
         from proofs_check.kernel.command import main as check
         return check(sys.argv[2:])

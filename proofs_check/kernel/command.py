@@ -6,8 +6,9 @@ import argparse
 import json
 import sys
 from pathlib import Path
+from typing import NoReturn
 
-from proofs_check.kernel.encoding import Malformed, Rejected, field, read_json
+from proofs_check.kernel.encoding import Malformed, Rejected, field, read_json, well_formed
 from proofs_check.kernel.replay import replay_files
 
 DESCRIPTION = """Replay certificates: exact arithmetic, no solver, no tolerance.
@@ -22,6 +23,13 @@ def claim_directories(path: Path) -> list[Path]:
         raise Malformed(f"expected certificates below {path}, found no claim.json; give the output folder of "
                         "'sinkproof verify', 'inspect' or 'cost'")
     return found
+
+
+class OneLineParser(argparse.ArgumentParser):
+    """Bad usage is one sentence here too."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {printable(message)}; expected DIR or FILE, see {self.prog} --help\n")
 
 
 def uses_in_a_circle(uses: dict[str, list[str]]) -> list[str]:
@@ -57,6 +65,7 @@ def check(path: Path) -> tuple[list[dict], bool]:
         if name in uses:
             raise Malformed(f"two folders below {path} hold the claim {name!r}; check them one by one")
         uses[name] = field(claim, "uses", list, "claim.json")
+        well_formed(all(isinstance(other, str) for other in uses[name]), f"{name}: 'uses' is a list of claim ids")
         accepted, rejected = replay_files(directory, names)
         if not accepted and not rejected:
             raise Malformed(f"{name}: expected certificates beside claim.json, found none")
@@ -76,18 +85,28 @@ def printable(line: str) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in line)
 
 
+def stop(message: str, code: int) -> int:
+    print(f"sinkproof check: {printable(message)}", file=sys.stderr)
+    return code
+
+
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="sinkproof check", description=DESCRIPTION,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter,
-                                     epilog="example: sinkproof check sinkproof-out/certificates/E2")
+    parser = OneLineParser(prog="sinkproof check", description=DESCRIPTION,
+                           formatter_class=argparse.RawDescriptionHelpFormatter,
+                           epilog="example: sinkproof check sinkproof-out/certificates/E2")
     parser.add_argument("path", type=Path, metavar="DIR|FILE", help="what to replay")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     options = parser.parse_args(arguments)
     try:
         rows, malformed = check(options.path)
     except Rejected as reason:
-        print(f"sinkproof check: {reason}", file=sys.stderr)
-        return 2
+        return stop(str(reason), 2)
+    except (OSError, ValueError) as error:
+        return stop(f"expected a folder or a certificate file, got {error}; check the path", 2)
+    except MemoryError:
+        return stop("out of memory; check the certificates one by one", 5)
+    except KeyboardInterrupt:
+        return stop("interrupted; nothing was written", 130)
     refused = [row for row in rows if not row["accepted"]]
     if options.json:
         print(json.dumps({"schema": "sinkproof/check/1", "certificates": rows,

@@ -13,6 +13,7 @@ import re
 import struct
 from math import frexp, ldexp
 from pathlib import Path
+from stat import S_ISREG
 
 from flint import fmpq, fmpz
 
@@ -64,6 +65,17 @@ def digest(value: object) -> str:
     return hashlib.sha256(canonical(value)).hexdigest()
 
 
+def read_file(path: Path) -> bytes:
+    """The bytes of a plain file of bearable size; a pipe or a device, which may never end, is not one."""
+    try:
+        status = path.stat()
+        well_formed(S_ISREG(status.st_mode), f"{path.name}: expected a plain file")
+        well_formed(status.st_size <= MAX_FILE, f"{path.name}: {status.st_size} bytes, at most {MAX_FILE} are read")
+        return path.read_bytes()
+    except OSError as error:
+        raise Malformed(f"{path.name}: cannot be read ({error.strerror})") from None
+
+
 def read_json(path: Path) -> dict:
     """Read a certificate file; numbers, booleans, null, repeated keys and other encodings are refused."""
 
@@ -75,13 +87,10 @@ def read_json(path: Path) -> dict:
         well_formed(len(table) == len(pairs), f"{path.name}: a key occurs twice in one object")
         return table
 
+    raw = read_file(path)
     try:
-        size = path.stat().st_size
-        well_formed(size <= MAX_FILE, f"{path.name}: {size} bytes, at most {MAX_FILE} are read")
-        value = json.loads(path.read_bytes().decode("utf-8"), parse_int=no_number, parse_float=no_number,
+        value = json.loads(raw.decode("utf-8"), parse_int=no_number, parse_float=no_number,
                            parse_constant=no_number, object_pairs_hook=unique)
-    except OSError as error:
-        raise Malformed(f"{path.name}: cannot be read ({error.strerror})") from None
     except (ValueError, RecursionError):
         raise Malformed(f"{path.name}: not a JSON file in UTF-8") from None
     well_formed(isinstance(value, dict), f"{path.name}: expected a JSON object at the top")

@@ -11,7 +11,7 @@ import hashlib
 import re
 from pathlib import Path
 
-from proofs_check.kernel.encoding import Rejected, field, need
+from proofs_check.kernel.encoding import Malformed, Rejected, field, need, read_file
 
 CLOSED = "Closed under the global context"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_']*\Z")
@@ -77,8 +77,8 @@ def check_formal(pinned: dict, body: dict, directory: Path) -> None:
         need(_FILE.match(name) is not None and isinstance(sha, str) and _SHA.match(sha) is not None,
              "sources are given as file names with a sha256 each")
         try:
-            raw = (directory / f"{sha}.v").read_bytes()
-        except OSError:
+            raw = read_file(directory / f"{sha}.v")
+        except Malformed:
             raise Rejected(f"the source {name} is missing beside the certificate") from None
         need(hashlib.sha256(raw).hexdigest() == sha, f"the source {name} does not match its digest")
         code = without_comments_and_strings(raw.decode("utf-8", "replace"))

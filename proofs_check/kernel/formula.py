@@ -16,8 +16,8 @@ from keyword import iskeyword
 from flint import arb, ctx, fmpq
 
 from proofs_check.kernel.encoding import Cloud, Rejected, need
-from proofs_check.kernel.functions import FUNCTIONS, MAX_STEPS
-from proofs_check.kernel.values import Shifted, Undecided, compare, holds_no_ball, is_number, multiply
+from proofs_check.kernel.functions import BALL_UNITS, FUNCTIONS, MAX_STEPS, NATIVE_PER_UNIT
+from proofs_check.kernel.values import Shifted, Undecided, bits, compare, holds_no_ball, is_number, multiply, shape, units
 
 MAX_POWER = 4096
 PRECISIONS = (128, 512, 2048)
@@ -52,6 +52,12 @@ class Evaluator:
         for name in (*self.values, *self.pending):
             need(usable_name(name), f"{name!r} cannot be used as a name")
 
+    def spend_native(self, entries: int, *matrices: list) -> None:
+        """Count exact linear algebra done by flint, whose entries cost less than steps of ours and grow with the inner sum."""
+        size = max((bits(entry) for matrix in matrices for row in matrix for entry in row if is_number(entry)), default=1)
+        length = max((len(row) for matrix in matrices for row in matrix), default=1)
+        self.spend(sum(len(row) for matrix in matrices for row in matrix) + entries * units(size * length) // NATIVE_PER_UNIT)
+
     def truth(self, text: str) -> bool:
         value = self.evaluate(parse(text))
         need(isinstance(value, bool), f"expected a statement, found a value: {text[:60]!r}")
@@ -60,11 +66,16 @@ class Evaluator:
     def ball(self, value: object) -> arb:
         need(is_number(value), "expected a number")
         self.enclosed = True
+        self.spend(BALL_UNITS)
         return arb(value)
 
-    def evaluate(self, node: ast.expr) -> object:
-        self.steps += 1
+    def spend(self, units: int) -> None:
+        """Count work, about a microsecond a unit, so that no certificate takes much longer to check than to write."""
+        self.steps += units
         need(self.steps <= MAX_STEPS, "the formula takes too many steps on this instance")
+
+    def evaluate(self, node: ast.expr) -> object:
+        self.spend(1)
         handler = getattr(self, f"_{type(node).__name__.lower()}", None)
         need(handler is not None, f"{type(node).__name__} is not part of the formula language")
         return handler(node)
@@ -120,7 +131,9 @@ class Evaluator:
         for operation, item in zip(node.ops, node.comparators):
             right = self.evaluate(item)
             if isinstance(operation, (ast.In, ast.NotIn)):
-                need(isinstance(right, (list, range)) and holds_no_ball(left) and holds_no_ball(list(right)),
+                need(isinstance(right, (list, range)), "'in' takes an exact value and an index set")
+                self.spend(len(right))
+                need(holds_no_ball(left) and holds_no_ball(list(right)),
                      "'in' takes an exact value and an index set")
                 holds = (left in right) is isinstance(operation, ast.In)
             else:
@@ -132,6 +145,7 @@ class Evaluator:
         return True
 
     def related(self, left: object, relation: str, right: object) -> bool:
+        self.spend(1)
         if isinstance(left, list) and isinstance(right, list) and relation in ("==", "!="):
             same = len(left) == len(right) and all(self.related(a, "==", b) for a, b in zip(left, right))
             return same is (relation == "==")
@@ -149,6 +163,7 @@ class Evaluator:
         if isinstance(right, list):
             return [self.entrywise(operation, left, item) for item in right]
         need(is_number(left) and is_number(right), "arithmetic takes numbers, vectors and matrices")
+        self.spend(units(bits(left) + bits(right)))
         if isinstance(left, arb) or isinstance(right, arb):
             left, right = arb(left), arb(right)
         elif operation is operator.truediv:
@@ -170,7 +185,10 @@ class Evaluator:
         need(isinstance(left, list) and isinstance(right, list) and bool(left) and bool(right),
              "'@' takes vectors and matrices")
         left_flat, right_flat = not isinstance(left[0], list), not isinstance(right[0], list)
-        result = multiply([left] if left_flat else left, [[item] for item in right] if right_flat else right)
+        left, right = [left] if left_flat else left, [[item] for item in right] if right_flat else right
+        (rows, inner), (_, columns) = shape(left), shape(right)
+        self.spend_native(rows * inner * columns, left, right)
+        result = multiply(left, right)
         if right_flat:
             result = [row[0] for row in result]
         return result[0] if left_flat else result
@@ -184,6 +202,7 @@ class Evaluator:
             if exponent < 0:
                 return self.entrywise(operator.truediv, 1, self.power(base, -exponent))
             if not isinstance(base, arb):
+                self.spend(units(bits(base) * exponent))
                 return fmpq(base) ** exponent
             need(base.is_finite(), "a power of a value that is not finite")
             result = arb(1)  # by multiplication: flint's power of a ball around zero is not a number
@@ -200,6 +219,7 @@ class Evaluator:
                 position = int(position.p)
             need(type(position) is int, "an index is an integer")
             if isinstance(table, Cloud):
+                self.spend(table.columns)
                 table = table.exact_row(position)
                 continue
             need(isinstance(table, (list, range)) and 0 <= position < len(table), f"index {position} is out of range")

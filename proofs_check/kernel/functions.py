@@ -12,12 +12,14 @@ from flint import arb, fmpq, nmod_mat
 
 from proofs_check.kernel import norms, separation
 from proofs_check.kernel.encoding import Cloud, integer_row, need
-from proofs_check.kernel.values import Undecided, compare, flint_matrix, is_number, shape
+from proofs_check.kernel.values import Undecided, bits, compare, flint_matrix, is_number, shape, units
 
 if TYPE_CHECKING:
     from proofs_check.kernel.formula import Evaluator
 
-MAX_STEPS = 5_000_000
+MAX_STEPS = 50_000_000
+MAX_RANGE = 5_000_000
+BALL_UNITS, NATIVE_PER_UNIT = 20, 32  # a transcendental function; additions and multiplications inside flint
 PRIME = 2**61 - 1
 
 
@@ -27,6 +29,7 @@ def square_root(evaluator: Evaluator, value: object) -> fmpq | arb:
         need(bool(value >= 0), "sqrt of a ball that may be negative")
         return value.sqrt()
     value = fmpq(value)
+    evaluator.spend(units(bits(value)))
     need(bool(value >= 0), "sqrt of a negative number")
     (top, rest), (bottom, left) = value.p.sqrtrem(), value.q.sqrtrem()
     if rest == 0 and left == 0:
@@ -34,8 +37,9 @@ def square_root(evaluator: Evaluator, value: object) -> fmpq | arb:
     return evaluator.ball(value).sqrt()
 
 
-def _statements(values) -> list[bool]:
+def _statements(evaluator: Evaluator, values):
     for value in values:
+        evaluator.spend(1)
         need(isinstance(value, bool), "'all' and 'any' take statements")
         yield value
 
@@ -48,8 +52,9 @@ def _total(evaluator: Evaluator, values) -> object:
     return total
 
 
-def _extreme(values, keep: str) -> object:
+def _extreme(evaluator: Evaluator, values, keep: str) -> object:
     values = list(values)
+    evaluator.spend(len(values))
     need(bool(values) and all(is_number(value) for value in values), f"the {keep} of nothing")
     if any(isinstance(value, arb) for value in values):
         best = arb(values[0])
@@ -73,13 +78,14 @@ def _softmax(evaluator: Evaluator, logits: list) -> list:
 def _range(evaluator: Evaluator, *ends: object) -> range:
     need(all(type(int(end)) is int and end == int(end) for end in ends), "range takes integers")
     result = range(*[int(end) for end in ends])
-    need(len(result) <= MAX_STEPS, "a range is too long")
+    need(len(result) <= MAX_RANGE, "a range is too long")
     return result
 
 
 def _psd(evaluator: Evaluator, matrix: list) -> bool:
     """Exact LDLᵀ elimination; a zero pivot of a positive semidefinite matrix has a zero row."""
     size = shape(matrix)[0]
+    evaluator.spend_native(NATIVE_PER_UNIT * size**3, matrix)
     rows = [[fmpq(entry) for entry in row] for row in matrix]
     need(shape(matrix)[1] == size and all(rows[i][j] == rows[j][i] for i in range(size) for j in range(i)),
          "psd takes a symmetric matrix")
@@ -104,7 +110,10 @@ def _sign(evaluator: Evaluator, value: object) -> int:
 
 
 def _rank(evaluator: Evaluator, matrix: list) -> int:
-    return 0 if not matrix else int(flint_matrix(matrix, False).rank())
+    if not matrix:
+        return 0
+    evaluator.spend_native(len(matrix) * shape(matrix)[1] * min(shape(matrix)), matrix)
+    return int(flint_matrix(matrix, False).rank())
 
 
 def _independent(evaluator: Evaluator, rows: object) -> bool:
@@ -113,6 +122,7 @@ def _independent(evaluator: Evaluator, rows: object) -> bool:
         return len(rows) == 0 or _rank(evaluator, rows) == len(rows)
     if rows.rows > rows.columns:
         return False
+    evaluator.spend(rows.rows * rows.columns * (1 + rows.rows // NATIVE_PER_UNIT))
     integers = []
     for block in rows.blocks():
         for row in block:
@@ -123,17 +133,18 @@ def _independent(evaluator: Evaluator, rows: object) -> bool:
 
 
 def _matrix(evaluator: Evaluator, cloud: object) -> list:
-    need(isinstance(cloud, Cloud) and cloud.rows * cloud.columns <= MAX_STEPS, "matrix takes a cloud of moderate size")
+    need(isinstance(cloud, Cloud) and cloud.rows * cloud.columns <= MAX_RANGE, "matrix takes a cloud of moderate size")
+    evaluator.spend(cloud.rows * cloud.columns)
     scaled = (integer_row(row) for block in cloud.blocks() for row in block)
     return [[fmpq(value, scale) for value in values] for values, scale in scaled]
 
 
 FUNCTIONS = {
-    "all": lambda e, values: all(_statements(values)),
-    "any": lambda e, values: any(_statements(values)),
+    "all": lambda e, values: all(_statements(e, values)),
+    "any": lambda e, values: any(_statements(e, values)),
     "sum": lambda e, values: _total(e, values),
-    "min": lambda e, *values: _extreme(values[0] if len(values) == 1 else values, "min"),
-    "max": lambda e, *values: _extreme(values[0] if len(values) == 1 else values, "max"),
+    "min": lambda e, *values: _extreme(e, values[0] if len(values) == 1 else values, "min"),
+    "max": lambda e, *values: _extreme(e, values[0] if len(values) == 1 else values, "max"),
     "abs": lambda e, value: abs(value) if is_number(value) else need(False, "abs takes a number"),
     "len": lambda e, values: len(values),
     "range": _range,
@@ -143,11 +154,11 @@ FUNCTIONS = {
     "sin": lambda e, value: e.ball(value).sin(),
     "sqrt": square_root,
     "dot": _dot,
-    "outer": lambda e, left, right: [[e.entrywise(operator.mul, a, b) for b in right] for a in left],
-    "flat": lambda e, matrix: [entry for row in matrix for entry in row],
-    "transpose": lambda e, matrix: [list(column) for column in zip(*matrix, strict=True)],
+    "outer": lambda e, left, right: e.spend(len(left)) or [[e.entrywise(operator.mul, a, b) for b in right] for a in left],
+    "flat": lambda e, matrix: e.spend(sum(map(len, matrix))) or [entry for row in matrix for entry in row],
+    "transpose": lambda e, matrix: e.spend(sum(map(len, matrix))) or [list(column) for column in zip(*matrix, strict=True)],
     "trace": _trace,
-    "eye": lambda e, size: [[int(i == j) for j in _range(e, size)] for i in _range(e, size)],
+    "eye": lambda e, size: e.spend(int(size) ** 2) or [[int(i == j) for j in _range(e, size)] for i in _range(e, size)],
     "softmax": _softmax,
     "rank": _rank,
     "psd": _psd,

@@ -54,6 +54,7 @@ def schatten_upper(matrix: arb_mat, exponent: fmpq | None, witness: dict, key: s
         sides[name] = flint_matrix(entries, True)
     values = read_value(field(witness, "values", list, key), "vector", None, key)
     rank = len(values)
+    need(rank <= min(rows, columns), f"witness '{key}': more singular values than the matrix can have")
     need(rank == sides["left"].ncols() == sides["right"].ncols() and all(bool(value >= 0) for value in values),
          f"witness '{key}': as many nonnegative values as columns are needed")
     stretch = arb(1)
@@ -73,12 +74,14 @@ def norm_at_most(evaluator: Evaluator, matrix: list, exponent: object, bound: ob
     exponent = read_exponent(exponent)
     need(compare(bound, ">=", 0), "a norm's bound is nonnegative")
     if exponent == 2:
+        evaluator.spend_native(0, matrix)
         square = sum((entry * entry for row in matrix for entry in row), fmpq(0))
         shown = compare(square, "<=", bound * bound)
     else:
         need(isinstance(key, str) and isinstance(evaluator.witnesses.get(key), dict),
              f"the certificate has no witness '{key}'")
         evaluator.enclosed = True
+        evaluator.spend_native(shape(matrix)[0] * shape(matrix)[1] * min(shape(matrix)), matrix)
         upper = schatten_upper(flint_matrix(matrix, True), exponent, evaluator.witnesses[key], key)
         shown = upper.is_finite() and bool(upper <= arb(bound))
     if not shown:

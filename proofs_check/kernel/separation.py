@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz_mat
 
 from proofs_check.kernel.encoding import Cloud, integer_row, field, need, read_integer, read_number
-from proofs_check.kernel.values import Shifted, compare, is_number
+from proofs_check.kernel.values import Shifted, bits, compare, is_number, units
 
 if TYPE_CHECKING:
     from proofs_check.kernel.formula import Evaluator
@@ -26,7 +26,7 @@ BASIS_PRECISION = 192
 
 def separable(evaluator: Evaluator, rows: object, key: str) -> bool:
     witness = find_witness(evaluator, key, ("normal", "weights", "basis"))
-    count, width = dimensions(rows)
+    count, width = dimensions(evaluator, rows)
     if "normal" in witness:
         need(margin_at_least(rows, read_normal(witness, width, key), fmpq(0), True),
              f"witness '{key}': the normal is not positive on every row")
@@ -39,6 +39,7 @@ def separable(evaluator: Evaluator, rows: object, key: str) -> bool:
     need(len(basis) == width + 1 == len(set(basis)) and all(0 <= index < count for index in basis),
          f"witness '{key}': a basis is {width + 1} different row numbers")
     evaluator.enclosed = True
+    evaluator.spend(len(basis) ** 3 // 8)
     need(positive_solution([row_of(rows, index) for index in basis]),
          f"witness '{key}': the basis does not enclose zero with positive weights")
     return False
@@ -47,7 +48,7 @@ def separable(evaluator: Evaluator, rows: object, key: str) -> bool:
 def distance_at_least(evaluator: Evaluator, rows: object, bound: object, key: str) -> bool:
     """dist(0, conv rows) >= bound, shown by a normal: <u, row> >= bound·‖u‖ for every row."""
     witness = find_witness(evaluator, key, ("normal",))
-    normal = read_normal(witness, dimensions(rows)[1], key)
+    normal = read_normal(witness, dimensions(evaluator, rows)[1], key)
     need(compare(bound, ">=", 0) and not isinstance(bound, arb), "a distance's bound is an exact nonnegative number")
     need(margin_at_least(rows, normal, fmpq(bound), False), f"witness '{key}': the normal does not show that distance")
     return True
@@ -56,7 +57,7 @@ def distance_at_least(evaluator: Evaluator, rows: object, bound: object, key: st
 def distance_at_most(evaluator: Evaluator, rows: object, bound: object, key: str) -> bool:
     """dist(0, conv rows) <= bound, shown by convex weights whose combination is that short."""
     witness = find_witness(evaluator, key, ("weights",))
-    combination = combine(rows, witness, *dimensions(rows), key)
+    combination = combine(rows, witness, *dimensions(evaluator, rows), key)
     square = sum((entry * entry for entry in combination), fmpq(0))
     need(compare(bound, ">=", 0) and compare(square, "<=", bound * bound),
          f"witness '{key}': the weights do not show that distance")
@@ -95,16 +96,19 @@ def combine(rows: object, witness: dict, count: int, width: int, key: str) -> li
     return combined.entries()
 
 
-def dimensions(rows: object) -> tuple[int, int]:
+def dimensions(evaluator: Evaluator, rows: object) -> tuple[int, int]:
+    """(rows, columns), the work of going through them once counted."""
     if isinstance(rows, Shifted):
         rows = rows.cloud
     if isinstance(rows, Cloud):
+        evaluator.spend(rows.rows * rows.columns // 8)
         return rows.rows, rows.columns
     need(isinstance(rows, list) and len(rows) > 0 and all(isinstance(row, list) for row in rows),
          "separable takes a non-empty list of rows")
     need(len({len(row) for row in rows}) == 1 and len(rows[0]) > 0, "rows must have one positive length")
     need(all(is_number(entry) and not isinstance(entry, arb) for row in rows for entry in row),
          "separable takes exact rows")
+    evaluator.spend(sum(units(bits(entry)) for row in rows for entry in row))
     return len(rows), len(rows[0])
 
 

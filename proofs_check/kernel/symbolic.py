@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import ast
 from itertools import product
+from math import comb, prod
 
 from flint import arb, ctx, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
 from proofs_check.kernel.encoding import Rejected, field, need, read_number
 from proofs_check.kernel.formula import MAX_POWER, Evaluator, parse, usable_name
-from proofs_check.kernel.values import Undecided
+from proofs_check.kernel.values import MAX_BITS, Undecided, bits
 
 MAX_TERMS = 200_000
+MAX_WORK = 20_000_000
 COVER_PRECISION = 64
 
 
@@ -29,19 +31,38 @@ class Fraction:
         need(len(self.top.to_dict()) <= MAX_TERMS, "a polynomial grew too large")
 
     def __add__(self, other: Fraction) -> Fraction:
-        return Fraction(self.top * other.bottom + other.top * self.bottom, self.bottom * other.bottom)
+        return Fraction(times(self.top, other.bottom) + times(other.top, self.bottom), times(self.bottom, other.bottom))
 
     def __sub__(self, other: Fraction) -> Fraction:
-        return Fraction(self.top * other.bottom - other.top * self.bottom, self.bottom * other.bottom)
+        return Fraction(times(self.top, other.bottom) - times(other.top, self.bottom), times(self.bottom, other.bottom))
 
     def __mul__(self, other: Fraction) -> Fraction:
-        return Fraction(self.top * other.top, self.bottom * other.bottom)
+        return Fraction(times(self.top, other.top), times(self.bottom, other.bottom))
 
     def __pow__(self, exponent: int) -> Fraction:
-        return Fraction(self.top**exponent, self.bottom**exponent)
+        return Fraction(power(self.top, exponent), power(self.bottom, exponent))
 
     def equals(self, other: Fraction) -> bool:
-        return bool((self.top * other.bottom - other.top * self.bottom).is_zero())
+        return bool((times(self.top, other.bottom) - times(other.top, self.bottom)).is_zero())
+
+
+def times(left: fmpq_mpoly, right: fmpq_mpoly) -> fmpq_mpoly:
+    """The product, refused where it could take hours: the work is about terms times terms."""
+    need(len(left) * len(right) <= MAX_WORK and longest(left) + longest(right) <= MAX_BITS, "a polynomial grew too large")
+    return left * right
+
+
+def power(base: fmpq_mpoly, exponent: int) -> fmpq_mpoly:
+    """The power, refused by a bound on its terms before it is made: so many as multinomials, or as exponents fit its box."""
+    if len(base) > 1:
+        box = prod(degree * exponent + 1 for degree in base.degrees())
+        need(min(comb(len(base) + exponent - 1, exponent), box) <= MAX_TERMS, "a polynomial grew too large")
+    need(longest(base) * exponent <= MAX_BITS, "a polynomial grew too large")
+    return base**exponent
+
+
+def longest(polynomial: fmpq_mpoly) -> int:
+    return max((bits(coefficient) for coefficient in polynomial.coeffs()), default=1)
 
 
 class Domain:
@@ -77,6 +98,7 @@ class Domain:
             return 0, False
         gens = self.orthant.gens()
         degrees = polynomial.degrees()
+        need(len(terms) * prod(degree + 1 for degree in degrees) <= MAX_WORK, "a polynomial grew too large")
         powers = []
         for index, name in enumerate(self.names):
             low, high, _, _ = self.bounds[name]

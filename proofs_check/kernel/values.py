@@ -7,12 +7,26 @@ from flint import arb, arb_mat, fmpq, fmpq_mat
 from proofs_check.kernel.encoding import Cloud, Rejected, need
 
 
+MAX_BITS = 2**20
+
+
 class Undecided(Rejected):
     """Two balls overlap, so the comparison has no certain answer at this precision."""
 
 
 def is_number(value: object) -> bool:
     return isinstance(value, (int, fmpq, arb)) and not isinstance(value, bool)
+
+
+def bits(value: object) -> int:
+    """How long an exact number is; a ball has the length of the working precision, which is nothing to worry about."""
+    return 1 if isinstance(value, arb) else value.bit_length() if isinstance(value, int) else value.height_bits()
+
+
+def units(size: int) -> int:
+    """The work, about in microseconds, of one operation on exact numbers of so many bits in all; longer ones are refused."""
+    need(size <= MAX_BITS, "a number grows too long")
+    return 1 + size // 512 + (size // 4096) ** 2
 
 
 def holds_no_ball(value: object) -> bool:
