@@ -5,12 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
-
-import numpy as np
 
 from numerics.audit.drift import DRIFT_VARIANTS
 from numerics.audit.mixing import TARGETS
@@ -21,9 +19,11 @@ from numerics.sink_metrics import THRESHOLDS, convention
 from numerics.sweep import ONE_THREAD
 from proofs_check.audit.costs import isotropic_costs
 from proofs_check.audit.extract import extract
+from proofs_check.audit.heads import head_page, require_head
 from proofs_check.audit.layer import LayerTask, layer_folder, measure_layer
 from proofs_check.audit.meaning import meaning
 from proofs_check.audit.network import baseline, replaced
+from proofs_check.audit.page import write_audit
 from proofs_check.audit.records import load_record
 from proofs_check.audit.text import Paragraphs, Run, plan, read_paragraphs
 from proofs_check.certificates import write_whole
@@ -51,7 +51,7 @@ class Options:
     mixes: tuple[float, ...] = (0.25, 0.5, 0.75, 1.0)
     network: tuple[float, ...] = (0.5, 1.0)
     tolerance: float = 1e-2
-    iterations: int = 3000
+    iterations: int = 800
     extraction: float = 1e-5
     seed: int = 0
 
@@ -80,11 +80,17 @@ def file_digest(path: Path) -> str:
 
 
 def audit(model: str, text: Path | None, options: Options, out: Path, jobs: int = 1, gguf: str | None = None,
-          progress: Callable[[str], None] = lambda step: None) -> dict:
-    """Audit a checkpoint and return the document of `audit.json`; what was stored by an interrupted run is not redone."""
+          heads: Sequence[tuple[int, int]] = (), progress: Callable[[str], None] = lambda step: None) -> dict:
+    """Audit a checkpoint, write its page, and return the document of `audit.json`; `heads` (layer, head) get pages too.
+
+    What an interrupted run of the same model, text and options stored is not done again.  Raises BadInput and ValueError for
+    what the user can mend, MissingModels without torch, ExtractionError when the extraction check fails.
+    """
     path = find_model(model)
     paragraphs = read_paragraphs(text)
     checkpoint = open_checkpoint(path, gguf=gguf)
+    for layer, head in heads:
+        require_head(checkpoint, layer, head)
     bos = options.bos if options.bos is not None else checkpoint.bos_id
     if options.bos is not None:
         _known_token(checkpoint, options.bos)
@@ -112,7 +118,10 @@ def audit(model: str, text: Path | None, options: Options, out: Path, jobs: int 
         "settings": asdict(options), "scope_notes": list(SCOPE_NOTES),
         "conventions": conventions(), "extraction": extraction, "layers": layers, "network": network, "controls": controls,
     }
-    return document | {"meaning": [item.row() for item in meaning(document)]}
+    document["meaning"] = [item.row() for item in meaning(document)]
+    first = next(run for run in runs if run.measured and run.condition == tasks[0].main)
+    write_audit(document, out, [head_page(checkpoint, first, document, layer, head, out) for layer, head in heads])
+    return document
 
 
 def conventions() -> dict:

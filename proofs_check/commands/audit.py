@@ -28,7 +28,7 @@ EXIT_MISSING = 3
 @click.option("--network", default="0.5,1", show_default=True, metavar="T,T,...",
               help="The same for the runs through the rest of the network; 'none' for none.")
 @click.option("--tolerance", type=float, default=1e-2, show_default=True, help="Relative gap at which the diagonal's cost is done.")
-@click.option("--iterations", type=click.IntRange(1), default=400, show_default=True,
+@click.option("--iterations", type=click.IntRange(1), default=800, show_default=True,
               help="Most iterations for the diagonal's cost; its bounds hold wherever it stops.")
 @click.option("--agreement", type=float, default=1e-5, show_default=True,
               help="Largest relative error of the extraction check; a larger one stops the audit.")
