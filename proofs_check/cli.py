@@ -8,6 +8,7 @@ import sys
 import click
 
 from proofs_check import __version__
+from proofs_check.commands.audit import audit
 from proofs_check.commands.bench import bench
 from proofs_check.commands.check import check
 from proofs_check.commands.claims import claims, show
@@ -34,7 +35,7 @@ def sinkproof() -> None:
     """
 
 
-for command in (verify, claims, show, check, falsify, inspect, cost, scale, phase, simulate, bench, doctor):
+for command in (verify, claims, show, check, falsify, inspect, cost, scale, phase, simulate, audit, bench, doctor):
     sinkproof.add_command(command)
 
 
