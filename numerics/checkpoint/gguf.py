@@ -17,7 +17,7 @@ from numerics.checkpoint.engine import MissingModels, required, shortened
 __all__ = ["gguf_architecture", "parsed_once"]
 
 # What transformers reads faithfully, up to the settings below: Mistral's files call themselves llama.
-READ = ("llama", "gpt2")
+READ = ("llama",)
 UNREAD = ("rope.scaling.type", "attention.sliding_window", "attention.scale", "attn_logit_softcapping", "expert_count")
 FACTORS = "rope_freqs.weight"  # llama3 rotary scaling, stored as a tensor
 

@@ -18,16 +18,16 @@ from numerics.checkpoint.model import Checkpoint
 
 __all__ = ["memory_needed", "open_checkpoint"]
 
-ARCHITECTURES = "gpt2, llama, mistral, gemma, gemma2, gemma3_text"
-
 
 def open_checkpoint(path: Path, *, gguf: str | None = None) -> Checkpoint:
     """Open the checkpoint in directory ``path`` (with ``gguf``: the GGUF file of that name in it), or the .gguf file ``path``.
 
-    The architecture is read from the files: GPT-2, Llama, Mistral, Gemma 1, 2 or 3 (text).  Weights are held in float32, and
-    attention is computed explicitly.  Raises MissingModels without the extra ``models``; ValueError, with what was expected, what
-    was found and the fix, for: no such directory, another architecture (encoder-only ones among them), bidirectional attention,
-    weights or a tokenizer missing or unreadable, weights that are not all there, too little memory.
+    The architecture is read from the files: GPT-2, Llama, Mistral, Gemma 1, 2 or 3 (text); as GGUF, Llama alone.  Weights are
+    held in float32, and attention is computed explicitly.
+
+    Raises MissingModels without the extra ``models``; ValueError, with what was expected, what was found and the fix, for: no
+    such directory, another architecture (encoder-only ones among them), bidirectional attention, weights or a tokenizer missing
+    or unreadable, weights that are not all there, too little memory.
     """
     directory, name = _located(Path(path), gguf)
     source = {"gguf_file": name} if name else {}
@@ -83,7 +83,7 @@ def _located(path: Path, gguf: str | None) -> tuple[Path, str | None]:
 def _config(directory: Path, gguf: str | None, title: str) -> Any:
     kind = gguf_architecture(directory / gguf) if gguf else _stated_kind(directory / "config.json")
     if kind not in FAMILIES:
-        raise ValueError(f"Expected a decoder-only checkpoint of one of the architectures {ARCHITECTURES}, got {kind!r} in"
+        raise ValueError(f"Expected a decoder-only checkpoint of one of the architectures {', '.join(FAMILIES)}, got {kind!r} in"
                          f" {title}; encoders and other architectures are not read.")
     config = _read(title, "a configuration", engine().transformers.AutoConfig, directory,
                    {"gguf_file": gguf} if gguf else {})

@@ -10,6 +10,7 @@ from numerics.checkpoint.engine import required
 __all__ = ["GIB", "attention_bytes", "bytes_needed", "free_memory", "require_memory"]
 
 GIB = 2**30
+CONTROL_GROUP = Path("/sys/fs/cgroup")
 
 
 def bytes_needed(model: Any, *, gguf: bool) -> int:
@@ -31,9 +32,8 @@ def attention_bytes(heads: int, count: int) -> int:
 def free_memory() -> int:
     """Bytes this process may still take: what the machine has available, or its control group's limit if that is less."""
     limits = [required("psutil").virtual_memory().available]
-    group = Path("/sys/fs/cgroup")
     try:
-        limits.append(int((group / "memory.max").read_text()) - int((group / "memory.current").read_text()))
+        limits.append(int((CONTROL_GROUP / "memory.max").read_text()) - int((CONTROL_GROUP / "memory.current").read_text()))
     except (OSError, ValueError):  # no such control group, or the limit is "max"
         pass
     return min(limits)

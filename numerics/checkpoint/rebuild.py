@@ -12,8 +12,9 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from numerics.attention import softmax_attention
-from numerics.checkpoint.stream import stream
 from numerics.checkpoint.record import LayerPass, LayerWeights, Rotation
+from numerics.checkpoint.stream import stream
+from numerics.layer import rms_norm
 
 __all__ = ["Agreement", "ExtractionError", "check_extraction", "head_logits", "mix_values", "rebuild", "visible_keys"]
 
@@ -124,9 +125,7 @@ def _projected(
 def _qk_normed(
     vectors: Float[np.ndarray, "head token size"], gain: Float[np.ndarray, " size"] | None, eps: float
 ) -> Float[np.ndarray, "head token size"]:
-    if gain is None:
-        return vectors
-    return vectors / np.sqrt(np.mean(vectors**2, axis=-1, keepdims=True) + eps) * gain
+    return vectors if gain is None else np.asarray(rms_norm(vectors, gain, eps))
 
 
 def _rotated(
