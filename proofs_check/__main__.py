@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import sys
 
 
+def escaped(error: UnicodeError) -> tuple[str, int]:
+    """What an encoding lacks, in the escapes of JSON: UTF-16 units."""
+    raw = error.object[error.start:error.end].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{raw[i]:02x}{raw[i + 1]:02x}" for i in range(0, len(raw), 2)), error.end
+
+
 def main() -> int:
-    for stream in (sys.stdout, sys.stderr):  # a terminal without ‖ or a file name that is no text must not end a run
+    # A terminal without ‖, or a file name that is no text, must not end a run; \uXXXX keeps JSON valid.
+    codecs.register_error("sinkproof", escaped)
+    for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors="sinkproof")
     if sys.argv[1:2] == ["check"]:
         from proofs_check.kernel.command import main as check
         return check(sys.argv[2:])

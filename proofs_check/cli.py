@@ -20,6 +20,7 @@ from proofs_check.commands.phase import phase
 from proofs_check.commands.scale import scale
 from proofs_check.commands.simulate import simulate
 from proofs_check.commands.verify import verify
+from proofs_check.kernel import Rejected
 
 EXIT_BAD_INPUT, EXIT_MISSING, EXIT_BROKEN, EXIT_LIMIT, EXIT_INTERRUPTED = 2, 3, 4, 5, 130
 
@@ -59,10 +60,19 @@ def main() -> int:
         return _stop("out of memory; give fewer tokens or use a machine with more memory", EXIT_LIMIT)
     except TimeoutError as error:
         return _stop(str(error), EXIT_LIMIT)
-    except (ValueError, OSError) as error:
+    except OSError as error:
         if os.environ.get("SINKPROOF_DEBUG"):
             raise
-        return _stop(" ".join(str(error).split()), EXIT_BAD_INPUT)
+        return _stop(f"expected to read or write {error.filename or 'a file'}, got: {error.strerror or error}; check the path and "
+                     "its permissions", EXIT_BAD_INPUT)
+    except Rejected as error:
+        if os.environ.get("SINKPROOF_DEBUG"):
+            raise
+        return _stop(f"expected values and formulas that the kernel can evaluate, got: {error}; correct the claim", EXIT_BAD_INPUT)
+    except ValueError as error:
+        if os.environ.get("SINKPROOF_DEBUG"):
+            raise
+        return _stop(str(error), EXIT_BAD_INPUT)
     except Exception as error:
         if os.environ.get("SINKPROOF_DEBUG"):
             raise
@@ -70,5 +80,7 @@ def main() -> int:
 
 
 def _stop(message: str, code: int) -> int:
-    print(f"sinkproof: {message}", file=sys.stderr)
+    """One line, whatever an option or a file name holds."""
+    line = " ".join(message.split())
+    print(f"sinkproof: {''.join(letter if letter.isprintable() else '?' for letter in line)}", file=sys.stderr)
     return code

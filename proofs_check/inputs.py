@@ -43,6 +43,9 @@ def read_arrays(path: Path, wanted: str | None) -> dict[str, np.ndarray]:
         raise BadInput(f"expected an array file, found no file '{path}'; check the path")
     try:
         if path.suffix == ".npy":
+            if wanted is not None:
+                raise BadInput(f"expected no name for the one array of '{path}', got '{wanted}'; leave it out, or save several "
+                               "arrays as .npz")
             with path.open("rb") as stream:
                 _affordable(stream, path.name)
             return {"": np.load(path, allow_pickle=False)}

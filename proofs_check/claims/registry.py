@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from proofs_check.claim import Claim
+from proofs_check.claims.own import sound
 from proofs_check.claims.found import with_found
 
 FAMILIES = ("geometry", "equivalence", "oversmoothing", "costs", "practice")
@@ -47,16 +48,20 @@ def load_claims(path: Path) -> tuple[Claim, ...]:
     """
     if not path.is_file():
         raise ValueError(f"expected a Python file with claims, found no file {path}; check the path")
+    if path.suffix != ".py":
+        raise ValueError(f"expected a Python file with claims, got {path}; its name has to end in .py")
     spec = importlib.util.spec_from_file_location(f"user_claims_{path.stem}", path)
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # sys.exit() in the file is a mistake like any other
         raise ValueError(f"expected {path} to run, got {type(error).__name__}: {error}; correct the file") from error
     claims = getattr(module, "CLAIMS", None) or [getattr(module, "CLAIM", None)]
-    if not all(isinstance(claim, Claim) for claim in claims):
-        raise ValueError(f"expected {path} to define CLAIM or CLAIMS, found neither; see proofs_check.claim.Claim")
-    return checked(list(claims), all_claims())
+    if not (isinstance(claims, (list, tuple)) and all(isinstance(claim, Claim) for claim in claims)):
+        raise ValueError(f"expected {path} to define CLAIM or a list CLAIMS, found neither; see proofs_check.claim.Claim")
+    return checked([sound(claim, path) for claim in claims], all_claims())
 
 
 def claim_by_id(name: str, claims: tuple[Claim, ...] | None = None) -> Claim:

@@ -25,7 +25,7 @@ SMALL = {
     "simulate": {"-T": ("2", "3", "5"), "-d": ("1", "2", "3"), "--draws": ("2", "9"), "--layers": ("1", "2"), "--memory": ("1", "64")},
 }
 WORK = {"--budget", "--points", "--sizes", "--draws", "--layers", "-T", "-d", "--num-tokens", "--dim", "--repeats", "--jobs", "--threads", "--t"}
-PATIENCE = 8.0
+PATIENCE = 40.0
 HUGE = ("100000", str(2**31), str(2**40), "9" * 30)
 ALWAYS_LONG = {"bench"}  # its smallest run is minutes
 FILES = {"--tokens": "array", "--values": "array", "--value": "array", "--attention": "array", "--out": "out", "--claims": "claims"}

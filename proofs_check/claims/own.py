@@ -1,0 +1,171 @@
+"""A user's own claims: their form is checked when they are loaded, and what their functions do wrong is said in a sentence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import wraps
+from pathlib import Path
+
+from hypothesis.strategies import SearchStrategy
+
+from proofs_check.claim import TYPES, Claim, Hypothesis, Instance, Part, Variant, encode_instance, plain_type
+from proofs_check.kernel import Rejected, canonical
+from proofs_check.kernel.formula import parse
+from theory.statements import Derivation
+
+QUANTIFIERS = ("forall", "exists", "probability")
+REQUIRED = ("PROVED", "PROVED ON", "SUPPORTED")
+_FUNCTIONS = ("instances", "strategy", "numeric", "sampled", "derivation", "splits")
+
+
+def sound(claim: Claim, path: Path) -> Claim:
+    """The claim with guarded functions; ValueError with one sentence when a field is not of the form that `Claim` documents."""
+    _texts(claim, "the claim", ("id", "title", "family", "statement", "source", "required", "required_formal"))
+    _need(re.fullmatch("[A-Za-z0-9-]{1,64}", claim.id) is not None, "an `id` of at most 64 letters, digits and hyphens", claim.id)
+    name = f"claim {claim.id}"
+    for text in (claim.required, claim.required_formal):
+        _need(text in REQUIRED, f"`required` and `required_formal` of {name} among {', '.join(REQUIRED)}", text)
+    _items(claim.parts, Part, f"`parts` of {name}", least=1)
+    _items(claim.variants, Variant, f"`variants` of {name}")
+    _items(claim.uses, str, f"`uses` of {name}")
+    _items(claim.scope_notes, str, f"`scope_notes` of {name}")
+    parts = tuple(_sound_part(part, path) for part in claim.parts)
+    variants = tuple(replace(item, part=_sound_part(item.part, path)) for item in claim.variants)
+    found = replace(claim, parts=parts, variants=variants)
+    for item in variants:
+        _instance(item.part, item.counterexample, f"the counterexample of variant '{item.part.name}'")
+    try:
+        canonical(found.document())
+    except (Rejected, UnicodeError) as error:
+        raise ValueError(f"expected texts that a file can hold in {name}, got {error}; correct {path.name}") from None
+    return found
+
+
+def _sound_part(part: Part, path: Path) -> Part:
+    _texts(part, "a part", ("name", "text", "quantifier", "attainment"))
+    name = f"part '{part.name}'"
+    _need(0 < len(part.name) <= 100 and part.name.isprintable(), "a part's `name` of at most 100 printable letters", part.name)
+    _need(part.quantifier in QUANTIFIERS, f"`quantifier` of {name} among {', '.join(QUANTIFIERS)}", part.quantifier)
+    for field in ("variables", "definitions", "constants"):
+        _table(getattr(part, field), f"`{field}` of {name}")
+    for variable, kind in part.variables.items():
+        _need(isinstance(kind, str) and plain_type(kind) in TYPES, f"the type of '{variable}' in {name} among {', '.join(TYPES)}", kind)
+    _need(set(part.constants) <= set(part.variables), f"`constants` of {name} among its variables", sorted(part.constants))
+    _items(part.parameters, Mapping, f"`parameters` of {name}")
+    _need(all(isinstance(table.get("name"), str) for table in part.parameters), f"a `name` in each parameter of {name}", "one without")
+    _items(part.hypotheses, Hypothesis, f"`hypotheses` of {name}")
+    _items(part.conclusions, str, f"`conclusions` of {name}", least=1)
+    for item in part.hypotheses:
+        _texts(item, f"a hypothesis of {name}", ("name", "text", "formula"))
+    formulas = [item.formula for item in part.hypotheses] + list(part.conclusions) + list(part.definitions.values())
+    for text in formulas + ([part.attainment] if part.attainment else []):
+        _formula(text, name)
+    for field, instance in (("satisfiable", part.satisfiable), ("attained", part.attained),
+                            *((f"counterexample of hypothesis '{item.name}'", item.counterexample) for item in part.hypotheses)):
+        if instance is not None:
+            _instance(part, instance, f"the {field} of {name}")
+    given = {field: getattr(part, field) for field in _FUNCTIONS}
+    return replace(part, **{field: _guarded(part, field, function, path) for field, function in given.items() if function is not None})
+
+
+def _formula(text: object, name: str) -> None:
+    _need(isinstance(text, str), f"formulas of {name} as text", text)
+    try:
+        parse(text)
+    except Rejected as error:
+        raise ValueError(f"expected formulas in {name} that can be read, got {error}; see notes/own-claim.md") from None
+
+
+def _instance(part: Part, instance: object, what: str) -> None:
+    _need(isinstance(instance, Instance), f"{what} to be an Instance", instance)
+    _table(instance.values, f"values of {what}")
+    _table(instance.witnesses, f"witnesses of {what}")
+    wanted = ({*part.variables} | {table["name"] for table in part.parameters}) - {*part.constants}
+    _need(set(instance.values) == wanted, f"{what} to give exactly {', '.join(sorted(wanted)) or 'nothing'}", sorted(instance.values))
+    try:
+        canonical(encode_instance(part, instance))
+    except Exception as error:  # whatever a value of an unknown kind raises
+        raise ValueError(f"expected {what} to hold exact numbers of the declared types, got {_said(error)}; correct the values") from None
+
+
+def _guarded(part: Part, field: str, function: Callable, path: Path) -> Callable:
+    """The same function, whose errors and wrong answers are the file's fault and say so."""
+    where = f"`{field}` of part '{part.name}'"
+
+    def fault(error: BaseException) -> ValueError:
+        return ValueError(f"expected {where} in {path.name} to run, got {_said(error)}; correct it")
+
+    def each(found: Iterable) -> Iterator[Instance]:
+        try:
+            for item in found:
+                _instance(part, item, f"an instance from {where}")
+                yield item
+        except (ValueError, GeneratorExit):
+            raise
+        except (Exception, SystemExit) as error:
+            raise fault(error) from error
+
+    def checked(instance: object) -> object:
+        _instance(part, instance, f"an instance from {where}")
+        return instance
+
+    @wraps(function)
+    def guarded(*arguments: object) -> object:
+        try:
+            found = function(*arguments)
+            match field:
+                case "instances":
+                    found = each(iter(found))
+                case "strategy":
+                    _need(isinstance(found, SearchStrategy), f"{where} to return a hypothesis strategy", found)
+                    found = found.map(checked)
+                case "numeric":
+                    found = float(found)
+                case "sampled":
+                    trials, violations = map(int, found)
+                    _need(0 <= violations <= trials and trials > 0, f"{where} to return (trials, violations)", found)
+                case "derivation":
+                    _need(isinstance(found, Derivation), f"{where} to return a theory.statements.Derivation", found)
+                case _:
+                    _items(found, str, where)
+            return found
+        except ValueError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise fault(error) from error
+
+    return guarded
+
+
+def _texts(record: object, what: str, fields: Sequence[str]) -> None:
+    for field in fields:
+        _need(isinstance(getattr(record, field), str), f"`{field}` of {what} as text", getattr(record, field))
+
+
+def _items(value: object, kind: type, what: str, least: int = 0) -> None:
+    listed = isinstance(value, Sequence) and not isinstance(value, (str, bytes)) and all(isinstance(item, kind) for item in value)
+    _need(listed, f"{what} as a sequence of {kind.__name__}", value)
+    _need(len(value) >= least, f"at least one entry in {what}", "none")
+
+
+def _table(value: object, what: str) -> None:
+    _need(isinstance(value, Mapping) and all(isinstance(key, str) for key in value), f"{what} as a mapping from names", value)
+
+
+def _need(condition: bool, expected: str, got: object) -> None:
+    if not condition:
+        raise ValueError(f"expected {expected}, got {_short(got)}; see notes/own-claim.md and proofs_check/claim.py")
+
+
+def _short(value: object) -> str:
+    try:
+        text = repr(value)
+    except Exception:  # a user's class may do anything, and a long integer has no decimal text
+        return f"a {type(value).__name__}"
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def _said(error: BaseException) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:200]
