@@ -25,6 +25,7 @@ from numerics.constraints import diagonal_constraints
 from numerics.minimum_norm import certified, minimum_norm
 from numerics.reference import reference_minimum_norm
 from numerics.schatten import exponent
+from numerics.two_sided import relative_gap
 
 __all__ = ["BenchCase", "BenchRow", "bench", "default_cases", "independent_unit_tokens", "measure", "ratio"]
 
@@ -61,7 +62,7 @@ class BenchRow:
 
     @property
     def gap(self) -> float:
-        return (self.upper - self.lower) / self.upper if 0.0 < self.upper < math.inf else math.inf
+        return relative_gap(self.lower, self.upper)
 
     @property
     def met(self) -> bool:

@@ -13,7 +13,7 @@ __all__ = ["UNIT_ROUNDOFF", "PointCloud", "dot_error"]
 UNIT_ROUNDOFF = 2.0**-53
 _BLOCK_ROWS = 2048
 # Outside this range squares and products of entries could leave the float64 range unnoticed.
-_LEAST_NORM, _LARGEST_NORM = 1e-120, 1e120
+_LEAST_SIZE, _LARGEST_SIZE = 1e-120, 1e120
 
 
 def dot_error(length: int) -> float:
@@ -26,7 +26,7 @@ class PointCloud:
     """The points x_i - shift: rows of a real array of any float or integer type, converted block by block.
 
     Raises ValueError unless ``points`` is a non-empty (points, dim) array of finite real numbers of at most
-    64 bits whose largest norm is 0 or between 1e-120 and 1e120, and ``shift`` (if any) a vector of that
+    64 bits whose largest entry in size is 0 or between 1e-120 and 1e120, and ``shift`` (if any) a vector of that
     dimension.
     """
 
@@ -58,9 +58,9 @@ class PointCloud:
                     f" {where.start + int(finite.argmin())}; remove or repair it."
                 )
             largest = max(largest, float(np.abs(block).max()))
-        if not (largest == 0.0 or _LEAST_NORM <= largest <= _LARGEST_NORM):
+        if not (largest == 0.0 or _LEAST_SIZE <= largest <= _LARGEST_SIZE):
             raise ValueError(
-                f"Expected entries of size {_LEAST_NORM:g} to {_LARGEST_NORM:g}, got a largest one of"
+                f"Expected entries of size {_LEAST_SIZE:g} to {_LARGEST_SIZE:g}, got a largest one of"
                 f" {largest:g}; rescale the cloud (hull membership does not depend on the scale)."
             )
 

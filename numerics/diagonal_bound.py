@@ -18,7 +18,7 @@ from jaxtyping import Float
 from numerics.cloud import dot_error
 from numerics.constraints import diagonal_constraints, require_tokens
 from numerics.minimum_norm import MinimumNorm, minimum_norm
-from numerics.schatten import dual_exponent, exponent
+from numerics.schatten import dual_exponent, exponent, lp_norm
 
 __all__ = ["diagonal_bound", "diagonal_cost"]
 
@@ -38,10 +38,8 @@ def diagonal_bound(
     """
     tokens = require_tokens(tokens, "tokens")
     count, dim = tokens.shape
-    probe = tokens[
-        : min(count, 2)
-    ]  # one constraint row is enough to check the level and to say what is wrong
-    diagonal_constraints(probe, margin=margin, mass=mass)
+    # One constraint row is enough to check the level and to say what is wrong with it.
+    diagonal_constraints(tokens[: min(count, 2)], margin=margin, mass=mass)
     if count == 1:
         return 0.0
     level = margin if margin is not None else math.log(mass / (1.0 - mass)) + math.log(count - 1)
@@ -56,12 +54,7 @@ def diagonal_bound(
     # own error a modest multiple of the unit roundoff times its size.
     error = dot_error(count + dim + 16) * float(np.linalg.norm(tokens)) * math.sqrt(min(count, dim))
     raised = values + error
-    size = float(
-        (raised**2).max()
-        if q == math.inf
-        else raised[0] ** 2 * ((raised / raised[0]) ** (2 * q)).sum() ** (1 / q)
-    )
-    return level * (count - 1) / size * (1.0 - 1e-14)
+    return level * (count - 1) / lp_norm(raised**2, q) * (1.0 - 1e-14)
 
 
 def diagonal_cost(

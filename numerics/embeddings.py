@@ -15,9 +15,6 @@ from jaxtyping import Float, Int
 
 __all__ = ["HeadWeights", "Paragraph", "Pool", "load_paragraph", "load_pool"]
 
-ROPE_BASE = 100_000.0
-LOGIT_SCALE = 0.125
-
 
 @dataclass(frozen=True, eq=False)
 class HeadWeights:

@@ -8,7 +8,7 @@ replace d^2 unknowns.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,7 +18,7 @@ from jaxtyping import Float, Int
 from numerics.cloud import PointCloud
 from numerics.hull import MinNormPoint, distance_to_hull, min_norm_point
 
-__all__ = ["Alternative", "SinkRepresentation", "gordan", "pair_rows", "representable", "sink_pairs"]
+__all__ = ["Alternative", "SinkRepresentation", "gordan", "outer_rows", "pair_rows", "representable", "sink_pairs"]
 
 # One GiB of float64: beyond this the general pair problem is refused, not attempted.
 _MOST_ROW_ENTRIES = 2**27
@@ -110,10 +110,7 @@ def sink_pairs(
             raise ValueError(
                 f"Expected {name} in 0..{num_tokens - 1}, got {chosen[0]}..{chosen[-1]}; use row numbers."
             )
-    if sink in chosen_keys:
-        raise ValueError(
-            f"Expected keys other than the sink, got key {sink} = sink; leave the sink out of the keys."
-        )
+    _require_other_keys(chosen_keys, sink)
     if causal and chosen_queries[0] < sink:
         raise ValueError(
             f"Expected causal queries at or after the sink {sink}, got query {chosen_queries[0]}, which"
@@ -128,8 +125,14 @@ def pair_rows(
 ) -> Float[np.ndarray, "pair dim2"]:
     """Rows x_i (x) (x_s - x_j), flattened so that <W.ravel(), row> = x_i^T W (x_s - x_j)."""
     x = np.asarray(tokens, dtype=np.float64)
-    queries, differences = x[pairs[:, 0]], x[sink] - x[pairs[:, 1]]
-    return np.einsum("pa,pb->pab", queries, differences).reshape(len(pairs), -1)
+    return outer_rows(x[pairs[:, 0]], x[sink] - x[pairs[:, 1]])
+
+
+def outer_rows(
+    queries: Float[np.ndarray, "row dim"], differences: Float[np.ndarray, "row dim"]
+) -> Float[np.ndarray, "row dim2"]:
+    """Rows q (x) d, flattened so that <W.ravel(), row> = q^T W d."""
+    return np.einsum("pa,pb->pab", queries, differences).reshape(len(queries), -1)
 
 
 def representable(
@@ -234,11 +237,15 @@ def _checked_pairs(pairs: np.ndarray, sink: int, num_tokens: int) -> Int[np.ndar
         raise ValueError(
             f"Expected indices in 0..{num_tokens - 1}, got a sink or pair outside; use row numbers."
         )
-    if (chosen[:, 1] == sink).any():
+    _require_other_keys(chosen[:, 1], sink)
+    return np.asarray(chosen, dtype=np.int64)
+
+
+def _require_other_keys(keys: Iterable[int], sink: int) -> None:
+    if sink in keys:
         raise ValueError(
             f"Expected keys other than the sink, got key {sink} = sink; leave the sink out of the keys."
         )
-    return np.asarray(chosen, dtype=np.int64)
 
 
 def _no_rows() -> Int[np.ndarray, " support"]:

@@ -21,7 +21,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from numerics.constraints import Constraints
-from numerics.gordan import gordan
+from numerics.gordan import gordan, outer_rows
 from numerics.schatten import exponent
 from numerics.sink_cost import sink_cost
 from numerics.span import token_span
@@ -32,6 +32,7 @@ from numerics.two_sided import (
     feasible_scale,
     margin_floor,
     norm_upper_bound,
+    relative_gap,
 )
 
 __all__ = ["MinimumNorm", "certified", "minimum_norm"]
@@ -69,10 +70,8 @@ class MinimumNorm:
 
     @property
     def gap(self) -> float:
-        """(upper - lower) / upper; 0 when both are 0, inf without an upper bound."""
-        if self.upper == 0.0:
-            return 0.0
-        return (self.upper - self.lower) / self.upper if self.upper < math.inf else math.inf
+        """As in ``relative_gap``."""
+        return relative_gap(self.lower, self.upper)
 
     @property
     def rank(self) -> int:
@@ -220,10 +219,7 @@ def _gordan(
     if len(query) * dim * dim > _LARGEST_GORDAN:
         return None
     differences = constraints.keys[favoured] - constraints.keys[competitor]
-    matrices = (constraints.queries[query][:, :, None] * differences[:, None, :]).reshape(
-        len(query), dim * dim
-    )
-    alternative = gordan(matrices)
+    alternative = gordan(outer_rows(constraints.queries[query], differences))
     dual = np.zeros(constraints.competitors.shape)
     if alternative.weights is not None:
         entries = np.zeros(len(query))

@@ -16,10 +16,11 @@ from scipy.optimize import brentq
 __all__ = [
     "dual_exponent",
     "exponent",
+    "lp_norm",
     "project_lp_ball",
     "project_schatten_ball",
     "prox_by_gram",
-    "prox_lp_norm",
+    "proxlp_norm",
     "prox_schatten",
     "schatten_norm",
 ]
@@ -62,7 +63,7 @@ def schatten_norm(matrix: Float[np.ndarray, "row col"], norm: str | float) -> fl
     if p == 2.0:
         return float(np.linalg.norm(matrix))
     return (
-        _lp_norm(scipy.linalg.svdvals(np.asarray(matrix, dtype=np.float64)), p)
+        lp_norm(scipy.linalg.svdvals(np.asarray(matrix, dtype=np.float64)), p)
         if 0 not in matrix.shape
         else 0.0
     )
@@ -73,7 +74,7 @@ def prox_schatten(
 ) -> Float[np.ndarray, "row col"]:
     """argmin_Z step ||Z||_p + ½ ||Z - M||_F^2: the proximal map of a Schatten norm."""
     u, s, vt = np.linalg.svd(matrix, full_matrices=False)
-    return (u * prox_lp_norm(s, exponent(norm), step)) @ vt
+    return (u * proxlp_norm(s, exponent(norm), step)) @ vt
 
 
 def prox_by_gram(
@@ -92,7 +93,7 @@ def prox_by_gram(
     tall = matrix.T if wide else matrix
     values, vectors = np.linalg.eigh(tall.T @ tall)
     sizes = np.sqrt(np.maximum(values, 0.0))
-    shrunk = prox_lp_norm(sizes, p, step) if p in (1.0, math.inf) else sizes
+    shrunk = proxlp_norm(sizes, p, step) if p in (1.0, math.inf) else sizes
     changed = shrunk < sizes
     kept = shrunk > 0.0 if p == 1.0 else changed  # what the product below must resolve
     if p not in (1.0, math.inf) or not (sizes[kept].min(initial=math.inf) > 1e-6 * sizes[-1]):
@@ -113,7 +114,7 @@ def project_schatten_ball(
     return (u * project_lp_ball(s, exponent(norm), radius)) @ vt
 
 
-def prox_lp_norm(vector: Float[np.ndarray, " n"], p: float, step: float) -> Float[np.ndarray, " n"]:
+def proxlp_norm(vector: Float[np.ndarray, " n"], p: float, step: float) -> Float[np.ndarray, " n"]:
     """argmin_z step ||z||_p + ½ ||z - v||^2 for v >= 0, by Moreau: v minus its projection on the dual
     ball.
     """
@@ -129,7 +130,7 @@ def project_lp_ball(vector: Float[np.ndarray, " n"], p: float, radius: float) ->
     """
     if not radius > 0.0:
         raise ValueError(f"Expected a positive radius, got {radius}; the ball of radius 0 is the origin.")
-    if _lp_norm(vector, p) <= radius:
+    if lp_norm(vector, p) <= radius:
         return vector.copy()
     if p == math.inf:
         return np.minimum(vector, radius)
@@ -157,17 +158,18 @@ def project_lp_ball(vector: Float[np.ndarray, " n"], p: float, radius: float) ->
         return np.exp(y)
 
     low, high = -1.0, 1.0
-    while _lp_norm(coordinates(low), p) < radius / scale:
+    while lp_norm(coordinates(low), p) < radius / scale:
         low *= 2.0
-    while _lp_norm(coordinates(high), p) > radius / scale:
+    while lp_norm(coordinates(high), p) > radius / scale:
         high *= 2.0
-    root = brentq(lambda c: _lp_norm(coordinates(c), p) - radius / scale, low, high, xtol=1e-14, rtol=1e-14)
+    root = brentq(lambda c: lp_norm(coordinates(c), p) - radius / scale, low, high, xtol=1e-14, rtol=1e-14)
     projected = np.zeros_like(vector)
     projected[positive] = coordinates(root) * scale
     return projected
 
 
-def _lp_norm(vector: Float[np.ndarray, " n"], p: float) -> float:
+def lp_norm(vector: Float[np.ndarray, " n"], p: float) -> float:
+    """(sum |v_i|^p)^{1/p}, the largest |v_i| at p = inf; scaled first, so that no power over- or underflows."""
     largest = float(np.abs(vector).max()) if vector.size else 0.0
     if p == math.inf or largest == 0.0:
         return largest

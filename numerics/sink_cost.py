@@ -18,6 +18,7 @@ from jaxtyping import Float
 from numerics.constraints import require_tokens
 from numerics.entropic import entropic_point, require_majority
 from numerics.hull import MinNormPoint, distance_to_hull, min_norm_point
+from numerics.two_sided import relative_gap
 
 __all__ = ["SinkCost", "sink_cost"]
 
@@ -44,10 +45,8 @@ class SinkCost:
 
     @property
     def gap(self) -> float:
-        """(upper - lower) / upper; 0 when both are 0, inf when there is no upper bound."""
-        if self.upper == 0.0:
-            return 0.0
-        return (self.upper - self.lower) / self.upper if self.upper < math.inf else math.inf
+        """As in ``relative_gap``."""
+        return relative_gap(self.lower, self.upper)
 
 
 def sink_cost(

@@ -6,6 +6,8 @@ import numpy as np
 from jaxtyping import Float
 from scipy.linalg import qr_delete, qr_insert, solve_triangular
 
+from numerics.cloud import UNIT_ROUNDOFF
+
 __all__ = ["ThinQR"]
 
 # Updating loses a little orthogonality each time; a fresh factorisation costs about thirty updates.
@@ -75,7 +77,7 @@ class ThinQR:
         |u| ||.
         """
         inverse = solve_triangular(self._r, self._q.T, check_finite=False)
-        backward = 32.0 * 2.0**-53 * np.linalg.norm(np.abs(self.columns) @ np.abs(coefficients))
+        backward = 32.0 * UNIT_ROUNDOFF * np.linalg.norm(np.abs(self.columns) @ np.abs(coefficients))
         return np.linalg.norm(inverse, axis=1) * backward
 
     def residual(self, target: Float[np.ndarray, " row"]) -> Float[np.ndarray, " row"]:

@@ -21,9 +21,23 @@ from scipy.special import xlogy
 
 from numerics.cloud import UNIT_ROUNDOFF, dot_error
 from numerics.constraints import Constraints
-from numerics.schatten import dual_exponent, exponent, schatten_norm
+from numerics.schatten import dual_exponent, exponent, lp_norm, schatten_norm
 
-__all__ = ["dual_matrix_norm", "dual_objective", "feasible_scale", "margin_floor", "norm_upper_bound"]
+__all__ = [
+    "dual_matrix_norm",
+    "dual_objective",
+    "feasible_scale",
+    "margin_floor",
+    "norm_upper_bound",
+    "relative_gap",
+]
+
+
+def relative_gap(lower: float, upper: float) -> float:
+    """(upper - lower) / upper for 0 <= lower <= upper; 0 when both are 0, inf without an upper bound."""
+    if upper == 0.0:
+        return 0.0
+    return (upper - lower) / upper if upper < math.inf else math.inf
 
 
 def margin_floor(
@@ -103,7 +117,7 @@ def dual_matrix_norm(
         values[0]
     )
     spread = rank ** max(1.0 / q - 0.5, 0.0)  # ||E||_q <= rank^(1/q - 1/2)^+ ||E||_F
-    return schatten_norm(np.diag(values), q) * (1.0 + 1e-14) + spread * rounding
+    return lp_norm(values, q) * (1.0 + 1e-14) + spread * rounding
 
 
 def dual_objective(constraints: Constraints, dual: Float[np.ndarray, "row key"]) -> float:

@@ -20,6 +20,7 @@ from jaxtyping import Float
 from numerics.cloud import dot_error
 from numerics.constraints import require_tokens
 from numerics.schatten import dual_exponent, exponent, schatten_norm
+from numerics.two_sided import relative_gap
 
 __all__ = ["ValueCost", "value_cost"]
 
@@ -47,10 +48,8 @@ class ValueCost:
 
     @property
     def gap(self) -> float:
-        """(upper - lower) / upper; 0 when both are 0."""
-        if self.upper == 0.0:
-            return 0.0
-        return (self.upper - self.lower) / self.upper if self.upper < math.inf else math.inf
+        """As in ``relative_gap``."""
+        return relative_gap(self.lower, self.upper)
 
 
 def value_cost(

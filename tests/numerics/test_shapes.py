@@ -11,10 +11,11 @@ from numerics.attention import causal_mask, logits, require_row_stochastic, soft
 from numerics.cloud import PointCloud
 from numerics.gordan import pair_rows, representable
 from numerics.jacobian import (
+    BilinearLogits,
+    RotaryLogits,
     closed_form_jacobian,
     head_output,
     jacobian_norm_bound,
-    rope_closed_form_jacobian,
 )
 from numerics.layer import attention_step, layer_norm, rms_norm
 from numerics.rope import g6_head, llama_rope_logits, rope_logits, rope_rotation
@@ -23,6 +24,7 @@ from numerics.thin_qr import ThinQR
 # Five tokens in three dimensions with head dimension 2 or 4: no two sizes coincide.
 X, W, SQUARE = np.ones((5, 3)), np.ones((3, 3)), np.eye(5)
 PLANE, HEAD, VECTOR, PLACE = np.ones((2, 3)), np.ones((4, 3)), np.ones(3), np.arange(5.0)
+PLAIN, ROTARY = BilinearLogits(W), RotaryLogits(PLANE, PLANE, PLACE, 0.1)
 PAIRS = np.array([[1, 1], [2, 1]])
 
 CASES = [
@@ -41,10 +43,12 @@ CASES = [
     (rope_logits, (X, PLANE, PLANE, PLACE, 0.1), (X, HEAD, HEAD, PLACE, 0.1)),
     (llama_rope_logits, (X, HEAD, HEAD, PLACE), (X, HEAD.T, HEAD.T, PLACE)),
     (g6_head, (VECTOR, VECTOR, VECTOR, 0.1, 2), (VECTOR, VECTOR, np.ones(5), 0.1, 2)),
-    (head_output, (X, W, W), (X, W, SQUARE)),
-    (closed_form_jacobian, (X, W, W), (X, SQUARE, W)),
-    (jacobian_norm_bound, (X, W, W, 1.0, causal_mask(5)), (X, W, W, 1.0, causal_mask(3))),
-    (rope_closed_form_jacobian, (X, PLANE, PLANE, W, PLACE, 0.1), (X, PLANE, PLANE, W, np.arange(3.0), 0.1)),
+    (head_output, (X, PLAIN, W), (X, PLAIN, SQUARE)),
+    (closed_form_jacobian, (X, PLAIN, W), (X, W, W)),
+    (closed_form_jacobian, (X, ROTARY, W), (X, ROTARY, W, causal_mask(3))),
+    (jacobian_norm_bound, (X, PLAIN, W, causal_mask(5)), (X, PLAIN, W, causal_mask(3))),
+    (BilinearLogits.logits, (PLAIN, X), (PLAIN, PLACE)),
+    (RotaryLogits.logits, (ROTARY, X), (ROTARY, PLACE)),
     (pair_rows, (X, 0, PAIRS), (X, 0, np.ones((2, 3), dtype=int))),
     (representable, (X, 0, PAIRS), (X, 0, PAIRS.astype(float))),
     (PointCloud.products, (PointCloud(X), VECTOR), (PointCloud(X), X)),
