@@ -122,7 +122,6 @@ def sink_default() -> Derivation:
         definitions=definitions,
         assumptions=equations | {"room": "g - e >= 0"},
         lemmas=lemmas,
-        conclusions=tuple(lemma.formula for lemma in lemmas),
     )
 
 
@@ -146,7 +145,6 @@ def rooms() -> Derivation:
         definitions={},
         assumptions={},
         lemmas=lemmas,
-        conclusions=tuple(lemma.formula for lemma in lemmas),
     )
 
 
@@ -173,7 +171,7 @@ def self_frobenius() -> Derivation:
         identity("n*(5*n - 4)/(n + 1) - (5*n - 9)", "9/(n + 1)"),
         positive("9/(n + 1)"),
     )
-    return Derivation((TOKENS,), definitions, {}, lemmas, tuple(lemma.formula for lemma in lemmas))
+    return Derivation((TOKENS,), definitions, {}, lemmas)
 
 
 def frobenius_boundary() -> Derivation:
@@ -209,7 +207,6 @@ def frobenius_boundary() -> Derivation:
         definitions=definitions,
         assumptions={},
         lemmas=lemmas,
-        conclusions=tuple(lemma.formula for lemma in lemmas),
     )
 
 
@@ -231,8 +228,7 @@ def self_lower_bound() -> Derivation:
         positive("2*(n - 1) + e*(n - 2)/g - (2*n - 3)"),
     )
     return Derivation(
-        (TOKENS, SPREAD, ONES), definitions, {}, lemmas, tuple(lemma.formula for lemma in lemmas)
-    )
+        (TOKENS, SPREAD, ONES), definitions, {}, lemmas)
 
 
 def short_cycles() -> Derivation:
@@ -269,7 +265,6 @@ def short_cycles() -> Derivation:
         definitions=definitions,
         assumptions=equations,
         lemmas=lemmas,
-        conclusions=tuple(lemma.formula for lemma in lemmas),
     )
 
 

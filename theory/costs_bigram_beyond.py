@@ -118,7 +118,6 @@ def five_modulus() -> Derivation:
         definitions={},
         assumptions={},
         lemmas=lemmas,
-        conclusions=tuple(lemma.formula for lemma in lemmas),
     )
 
 
@@ -129,8 +128,7 @@ def four_modulus() -> Derivation:
     values = [(square.subs(x, cosine), claim) for cosine, claim in ((1, "1"), (-1, "(33/37)**2"), (0, "1"))]
     lemmas = tuple(identity(str(value), claim) for value, claim in values)
     return Derivation(
-        (Parameter("n", minimum="2"),), {}, {}, lemmas, tuple(lemma.formula for lemma in lemmas)
-    )
+        (Parameter("n", minimum="2"),), {}, {}, lemmas)
 
 
 def multipliers() -> Derivation:
@@ -161,7 +159,6 @@ def multipliers() -> Derivation:
         definitions=definitions,
         assumptions={"room": "g1 - tau/n >= 0"},
         lemmas=lemmas,
-        conclusions=tuple(lemma.formula for lemma in lemmas),
     )
 
 
@@ -179,7 +176,7 @@ def sink_wins() -> Derivation:
         *(positive(_exceeds_sink(g.slope, g.offset)) for g in (LONG, FIVE, FOUR)),
         positive("226 - (1503/100)**2"),
     )
-    return Derivation((Parameter("w", minimum="1503/100"),), {}, {}, lemmas, tuple(l.formula for l in lemmas))
+    return Derivation((Parameter("w", minimum="1503/100"),), {}, {}, lemmas)
 
 
 def sink_wins_mixed() -> Derivation:
@@ -194,7 +191,7 @@ def sink_wins_mixed() -> Derivation:
         positive(_exceeds_sink(sympy.Rational(207, 100), sympy.Integer(1))),
         positive("232 - (152/10)**2"),
     )
-    return Derivation((Parameter("w", minimum="152/10"),), {}, {}, lemmas, tuple(l.formula for l in lemmas))
+    return Derivation((Parameter("w", minimum="152/10"),), {}, {}, lemmas)
 
 
 def three_cycles() -> Derivation:
@@ -225,7 +222,6 @@ def three_cycles() -> Derivation:
         definitions={},
         assumptions={},
         lemmas=lemmas,
-        conclusions=tuple(lemma.formula for lemma in lemmas),
     )
 
 
@@ -271,7 +267,6 @@ def two_cycles_help_self() -> Derivation:
         definitions={},
         assumptions={},
         lemmas=lemmas,
-        conclusions=tuple(lemma.formula for lemma in lemmas),
     )
 
 

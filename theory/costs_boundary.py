@@ -171,8 +171,7 @@ def sink_among_tokens() -> Derivation:
         identity("(m*T*(T - 1)*weight)**2", "m**2*(T - 1)", equations, definitions),
     )
     return Derivation(
-        (TOKENS, MARGIN, _open("w")), definitions, equations, lemmas, tuple(lemma.formula for lemma in lemmas)
-    )
+        (TOKENS, MARGIN, _open("w")), definitions, equations, lemmas)
 
 
 def bounded_sink() -> Derivation:

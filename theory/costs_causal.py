@@ -84,7 +84,6 @@ def diagonal() -> Derivation:
         definitions=definitions,
         assumptions=equations,
         lemmas=lemmas,
-        conclusions=tuple(lemma.formula for lemma in lemmas),
     )
 
 
@@ -115,7 +114,6 @@ def sink_frobenius() -> Derivation:
         definitions=definitions,
         assumptions={},
         lemmas=lemmas,
-        conclusions=tuple(lemma.formula for lemma in lemmas),
     )
 
 
@@ -150,7 +148,6 @@ def sink_nuclear() -> Derivation:
         definitions=definitions,
         assumptions=equations,
         lemmas=lemmas,
-        conclusions=tuple(lemma.formula for lemma in lemmas),
     )
 
 
@@ -172,7 +169,6 @@ def minimisers_differ() -> Derivation:
         definitions=definitions,
         assumptions={},
         lemmas=lemmas,
-        conclusions=tuple(lemma.formula for lemma in lemmas),
     )
 
 
@@ -204,7 +200,6 @@ def frobenius_sink_is_no_nuclear_minimiser() -> Derivation:
         definitions=definitions,
         assumptions={},
         lemmas=lemmas,
-        conclusions=tuple(lemma.formula for lemma in lemmas),
     )
 
 

@@ -112,7 +112,6 @@ def sink_margin() -> Derivation:
         definitions=definitions,
         assumptions={},
         lemmas=lemmas,
-        conclusions=tuple(lemma.formula for lemma in lemmas),
     )
 
 
@@ -162,7 +161,6 @@ def diagonal_margin() -> Derivation:
         definitions=definitions,
         assumptions=equations,
         lemmas=lemmas,
-        conclusions=tuple(lemma.formula for lemma in lemmas),
     )
 
 
@@ -228,7 +226,6 @@ def existence() -> Derivation:
         definitions=definitions,
         assumptions={},
         lemmas=lemmas,
-        conclusions=tuple(lemma.formula for lemma in lemmas),
     )
 
 

@@ -103,7 +103,6 @@ def circle_tokens() -> Derivation:
         definitions=definitions,
         assumptions=equations,
         lemmas=lemmas,
-        conclusions=tuple(lemma.formula for lemma in lemmas),
     )
 
 

@@ -117,7 +117,6 @@ def cost_formula() -> Derivation:
         definitions=definitions,
         assumptions=RADICALS,
         lemmas=lemmas,
-        conclusions=tuple(lemma.formula for lemma in lemmas),
     )
 
 
@@ -148,7 +147,6 @@ def derivative() -> Derivation:
         definitions=definitions,
         assumptions=RADICALS,
         lemmas=lemmas,
-        conclusions=tuple(lemma.formula for lemma in lemmas),
     )
 
 
@@ -177,7 +175,6 @@ def unique_minimiser() -> Derivation:
         definitions={},
         assumptions={},
         lemmas=lemmas,
-        conclusions=tuple(lemma.formula for lemma in lemmas),
     )
 
 

@@ -84,7 +84,6 @@ def interpolant() -> Derivation:
         definitions=definitions,
         assumptions=equations,
         lemmas=lemmas,
-        conclusions=tuple(lemma.formula for lemma in lemmas),
     )
 
 
@@ -107,7 +106,6 @@ def holder_dual() -> Derivation:
         definitions=definitions,
         assumptions=equations,
         lemmas=lemmas,
-        conclusions=tuple(lemma.formula for lemma in lemmas),
     )
 
 
@@ -162,7 +160,6 @@ def nulling_blows_up() -> Derivation:
         definitions=definitions,
         assumptions={"independent": "e + T*(1 - e - z) > 0"},
         lemmas=lemmas,
-        conclusions=tuple(lemma.formula for lemma in lemmas),
     )
 
 

@@ -127,4 +127,4 @@ def o1_instance(tokens: int, dim: int, heads: int = 1) -> Derivation:
     lemmas = tuple(Lemma(f"{text(left(i, j))} == {text(right(i, j))}", "identity") for i, j in pairs)
     symbols = sorted({s.name for lemma in (left(i, j) + right(i, j) for i, j in pairs) for s in lemma.free_symbols})
     return Derivation(parameters=tuple(Parameter(name) for name in symbols), definitions={}, assumptions={},
-                      lemmas=lemmas, conclusions=tuple(lemma.formula for lemma in lemmas))
+                      lemmas=lemmas)

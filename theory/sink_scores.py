@@ -14,7 +14,7 @@ def _column_of_one(minimum: str, maximum: str | None, relations: tuple[str, ...]
                   Parameter("n", minimum=minimum, maximum=maximum, integer=True))
     definitions = {"T": "n + k", "score": "1/(T - k)"}
     lemmas = (*(Lemma(formula, "orthant") for formula in relations), Lemma("score == 1/n", "identity"))
-    return Derivation(parameters, definitions, {}, lemmas, tuple(lemma.formula for lemma in lemmas))
+    return Derivation(parameters, definitions, {}, lemmas)
 
 
 def diagonal_passes_late() -> Derivation:

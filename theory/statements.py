@@ -61,14 +61,24 @@ class Lemma:
 class Derivation:
     """A symbolic claim with its proof: definitions (in order), assumptions by name, and lemmas in order.
 
-    `conclusions` are the formulas that the claim consists of; each must be one of the lemmas.
+    `conclusions` are the formulas that the claim consists of; each must be one of the lemmas.  Left out, they are all
+    of the lemmas.
     """
 
     parameters: tuple[Parameter, ...]
     definitions: Mapping[str, str]
     assumptions: Mapping[str, str]
     lemmas: tuple[Lemma, ...]
-    conclusions: tuple[str, ...]
+    conclusions: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.conclusions is None:
+            object.__setattr__(self, "conclusions", tuple(lemma.formula for lemma in self.lemmas))
+
+
+def above(name: str, minimum: str = "0", maximum: str | None = None) -> Parameter:
+    """A parameter in the open interval from `minimum`; up to `maximum`, also excluded, if one is given."""
+    return Parameter(name, minimum, maximum, open_min=True, open_max=maximum is not None)
 
 
 def text(expression: sympy.Expr) -> str:

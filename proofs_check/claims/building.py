@@ -18,11 +18,9 @@ from hypothesis import strategies as st
 
 from numerics.attention import softmax_attention
 from proofs_check.claim import Instance
+from proofs_check.claims.exact import Matrix, Number, Vector, add, axis, combine, dot, zeros
 
 Choose = Callable[[int, int], int]
-Number = int | float | Fraction
-Vector = list[Number]
-Matrix = list[Vector]
 
 KINDS = ("integer", "fraction", "float", "nearly degenerate")
 SHAPES = ((1, 1), (1, 2), (2, 1), (2, 2), (2, 3), (3, 2), (3, 3), (4, 2), (2, 5), (5, 3))
@@ -84,27 +82,6 @@ def vector(choose: Choose, shape: Shape) -> Vector:
 
 def matrix(choose: Choose, rows: int, shape: Shape) -> Matrix:
     return [vector(choose, shape) for _ in range(rows)]
-
-
-def dot(left: Sequence[Number], right: Sequence[Number]) -> Fraction:
-    return sum((Fraction(a) * Fraction(b) for a, b in zip(left, right, strict=True)), Fraction(0))
-
-
-def combine(weights: Sequence[Number], rows: Matrix, dim: int) -> Vector:
-    """Σ_k weights[k]·rows[k], exactly."""
-    return [dot(weights, [row[c] for row in rows]) for c in range(dim)]
-
-
-def add(left: Vector, right: Vector, scale: Number = 1) -> Vector:
-    return [Fraction(a) + Fraction(scale) * Fraction(b) for a, b in zip(left, right, strict=True)]
-
-
-def zeros(size: int) -> Vector:
-    return [0] * size
-
-
-def axis(size: int, index: int) -> Vector:
-    return [int(k == index) for k in range(size)]
 
 
 def positive(choose: Choose, size: int) -> list[Fraction]:

@@ -17,7 +17,8 @@ from numerics.tasks import copy_paste, task_cost
 from proofs_check.claim import formal_theorem
 from proofs_check.claims import claim_by_id
 from proofs_check.claims.costs import c0, c1, c2, c3, c6, c10
-from proofs_check.claims.costs.building_bounds import Later, combined, dot, nearest, token_tables
+from proofs_check.claims.costs.building_bounds import Later, nearest, token_tables
+from proofs_check.claims.exact import combine, dot
 from proofs_check.engines.gathering import examine_instance, to_float
 from proofs_check.verify import EXAMPLES, claim_directory
 
@@ -90,7 +91,7 @@ def test_the_float_route_too_sees_the_conclusion_fail_without_a_hypothesis(part,
 def test_nearest_points_are_nearest_and_their_weights_convex():
     for rows in token_tables(5):
         weights, point = nearest(rows)
-        assert sum(weights) == 1 and min(weights) >= 0 and combined(weights, rows) == point
+        assert sum(weights) == 1 and min(weights) >= 0 and combine(weights, rows) == point
         assert all(dot(point, row) >= dot(point, point) for row in rows)
     assert nearest([[1, 0], [-1, 0], [0, 1]])[1] == [0, 0]
     assert nearest([[1, 1], [1, -1], [2, 0], [1, 1]])[1] == [1, 0]

@@ -15,8 +15,9 @@ from numerics.rope import g6_factor, g6_head, rope_logits
 from proofs_check.alternative import gordan_witness
 from proofs_check.claim import formal_theorem
 from proofs_check.claims import claim_by_id
+from proofs_check.claims.exact import dot, minus
 from proofs_check.claims.geometry import g1, g2, g3, g4, g5, g6
-from proofs_check.claims.geometry.building import dot, minus, pair_rows, token_tables
+from proofs_check.claims.geometry.building import pair_rows, token_tables
 from proofs_check.claims.geometry.spheres import affine, sphere_tables
 from proofs_check.engines.gathering import examine_instance, to_float
 from proofs_check.report import exit_code, report_document

@@ -15,7 +15,8 @@ from fractions import Fraction
 from flint import arb, ctx
 
 from proofs_check.claim import Instance, Part
-from proofs_check.claims.building import Matrix, Number, Vector, add, axis, dot, root_above
+from proofs_check.claims.building import root_above
+from proofs_check.claims.exact import Matrix, Number, Vector, add, axis, dot, outer, plus
 from proofs_check.kernel.formula import Evaluator, Undecided
 from proofs_check.kernel.symbolic import COVER_PRECISION, Domain
 from theory.statements import Derivation
@@ -47,14 +48,6 @@ ONE_SINGULAR_VALUE = (
 CERTIFICATE_VARIABLES = {"x": "matrix", "W": "matrix", "lam": "matrix", "m": "scalar", "s": "scalar",
                          "t": "scalar",
                          "count": "integer"}
-
-
-def outer(left: Vector, right: Vector, scale: Number = 1) -> Matrix:
-    return [[Fraction(scale) * a * b for b in right] for a in left]
-
-
-def plus(left: Matrix, right: Matrix) -> Matrix:
-    return [add(a, b) for a, b in zip(left, right, strict=True)]
 
 
 def total(matrices: Iterable[Matrix], dim: int) -> Matrix:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
-from flint import fmpq, fmpq_mat
 
 from numerics.constraints import Constraints
 from numerics.minimum_norm import MinimumNorm, minimum_norm
 from numerics.schatten import schatten_norm
 from proofs_check.claim import Hypothesis, Instance, Part
+from proofs_check.claims.exact import Matrix, Number, combine, dot, gram, solve
 from proofs_check.cost import bounds_part
 
-Number = int | Fraction | float
-Vector = Sequence[Number]
-Matrix = Sequence[Vector]
 HALF = Fraction(1, 2)
 # Exponents as t = 1/p: the nuclear, Frobenius and spectral norm, whose dual norm is at 1 - t.
 INVERSE_EXPONENTS = (Fraction(1), HALF, Fraction(0))
@@ -38,57 +35,24 @@ EXPONENT = Hypothesis("three norms", "t = 1/p is 1, 1/2 or 0: nuclear, Frobenius
                       "t == 0 or t == 1 / 2 or t == 1")
 
 
-def exact(value: Number) -> Fraction:
-    return Fraction(value)
-
-
-def dot(left: Vector, right: Vector) -> Fraction:
-    return sum((exact(a) * exact(b) for a, b in zip(left, right)), Fraction(0))
-
-
-def minus(left: Vector, right: Vector) -> list[Fraction]:
-    return [exact(a) - exact(b) for a, b in zip(left, right)]
-
-
-def outer(left: Vector, right: Vector, scale: Number = 1) -> list[list[Fraction]]:
-    return [[exact(scale) * exact(a) * exact(b) for b in right] for a in left]
-
-
-def product(left: Matrix, right: Matrix) -> list[list[Fraction]]:
-    return [[dot(row, column) for column in zip(*right)] for row in left]
-
-
-def transposed(matrix: Matrix) -> list[list[Number]]:
-    return [list(column) for column in zip(*matrix)]
-
-
-def combined(weights: Vector, rows: Matrix) -> list[Fraction]:
-    return [dot(weights, column) for column in zip(*rows)]
-
-
-def plus(left: Matrix, right: Matrix, scale: Number = 1) -> list[list[Fraction]]:
-    return [[exact(a) + exact(scale) * exact(b) for a, b in zip(one, other)] for one, other in zip(left, right)]
-
-
 def nearest(rows: Matrix) -> tuple[list[Fraction], list[Fraction]]:
     """(weights, point): the point of the rows' hull nearest to zero, in rationals.
 
     The point's supporting face has affinely independent vertices for some choice of weights, so that trying the
     subsets by size and solving for the foot of the perpendicular on each must meet it.
     """
-    gram = [[dot(a, b) for b in rows] for a in rows]
+    inner = gram(rows)
     for size in range(1, len(rows) + 1):
         for chosen in combinations(range(len(rows)), size):
-            system = [[gram[i][j] for j in chosen] + [-1] for i in chosen] + [[1] * size + [0]]
-            matrix = fmpq_mat(size + 1, size + 1, [fmpq(Fraction(e).numerator, Fraction(e).denominator)
-                                                   for row in system for e in row])
-            if matrix.det() == 0:
+            system = [[inner[i][j] for j in chosen] + [-1] for i in chosen] + [[1] * size + [0]]
+            try:
+                solved = solve(system, [[0]] * size + [[1]])
+            except ZeroDivisionError:
                 continue
-            solved = matrix.solve(fmpq_mat(size + 1, 1, [0] * size + [1])).entries()
             weights = [Fraction(0)] * len(rows)
-            for index, value in zip(chosen, solved):
-                weights[index] = Fraction(int(value.p), int(value.q))
-            point = combined(weights, rows)
+            for index, (value,) in zip(chosen, solved):
+                weights[index] = value
+            point = combine(weights, rows)
             if min(weights) >= 0 and all(dot(point, row) >= dot(point, point) for row in rows):
                 return weights, point
     raise AssertionError("a hull has a nearest point")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from numerics.schatten import schatten_norm
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
-from proofs_check.claims.costs.building_bounds import Matrix, Number, Vector, dot, product
+from proofs_check.claims.exact import Matrix, Number, Vector, dot, product
 
 COST = "(dot(flat(A), flat(A)) + dot(flat(B), flat(B))) / 2"
 

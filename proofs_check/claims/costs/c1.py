@@ -14,8 +14,8 @@ from numerics.schatten import schatten_norm
 from numerics.sink_cost import sink_cost
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
 from proofs_check.claims.costs.building_bounds import (
-    EXPONENT, HALF, INVERSE_EXPONENTS, Matrix, Number, Vector, combined, dot, minus, nearest, norm_bound, norm_formula,
-    norm_witnesses, outer, plus, token_tables)
+    EXPONENT, HALF, INVERSE_EXPONENTS, nearest, norm_bound, norm_formula, norm_witnesses, token_tables)
+from proofs_check.claims.exact import Matrix, Number, Vector, combine, dot, minus, outer, plus
 
 # x: queries, y: keys other than the sink, as rows; s: the sink; a, b: convex weights of the two nearest points
 # q = Σ a_i x_i and k = Σ b_j (s − y_j).  1/0 is 0, as in a field, so that W0 is defined before q, k ≠ 0 is used.
@@ -41,7 +41,7 @@ def sink_instance(x: Matrix, y: Matrix, s: Vector, m: Number = 1, *, a: Vector |
 def closed_form(instance: Instance) -> list[list[Fraction]] | None:
     """W0, or None where a nearest point is zero."""
     v = instance.values
-    q, k = combined(v["a"], v["x"]), combined(v["b"], [minus(v["s"], row) for row in v["y"]])
+    q, k = combine(v["a"], v["x"]), combine(v["b"], [minus(v["s"], row) for row in v["y"]])
     size = dot(q, q) * dot(k, k)
     return outer(q, k, Fraction(v["m"]) / size) if size else None
 
@@ -75,7 +75,7 @@ def family(seed: int) -> Iterator[Instance]:
 def competitor(base: Instance, w: Matrix, noise: Matrix, case: int) -> Instance:
     v, moved = base.values, plus(w, noise, Fraction(1, 8))
     gaps = [minus(v["s"], row) for row in v["y"]]
-    least = min(dot(combined(row, moved), gap) for row in v["x"] for gap in gaps)
+    least = min(dot(combine(row, moved), gap) for row in v["x"] for gap in gaps)
     if case % 2 and least > 0:
         w = [[Fraction(v["m"]) / least * entry for entry in row] for row in moved]
     return with_matrix(base, w, INVERSE_EXPONENTS[case % 3])

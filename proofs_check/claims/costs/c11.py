@@ -6,8 +6,8 @@ from fractions import Fraction
 
 from proofs_check.claim import Claim, Hypothesis, Instance, Part, Variant
 from proofs_check.claims.costs.building import listed, over_reals
-from proofs_check.claims.building import Matrix
 from proofs_check.claims.derived import derived, false_formula
+from proofs_check.claims.exact import Matrix
 from theory.costs_causal import (
     diagonal, frobenius_sink_is_no_nuclear_minimiser, minimisers_differ, sink_frobenius, sink_nuclear)
 

@@ -16,10 +16,10 @@ from numerics.schatten import dual_exponent, schatten_norm
 from numerics.sink_cost import sink_cost
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
 from proofs_check.claims.costs.building_bounds import (
-    EXPONENT, HALF, INVERSE_EXPONENTS, Later, Matrix, Number, Vector, dot, minus, nearest, norm_bound, norm_formula,
-    norm_witnesses, outer, product, transposed)
+    EXPONENT, HALF, INVERSE_EXPONENTS, Later, nearest, norm_bound, norm_formula, norm_witnesses)
 from proofs_check.claims.costs.c1 import clouds, drawn_base
 from proofs_check.claims.derived import derived
+from proofs_check.claims.exact import Matrix, Number, Vector, dot, minus, outer, product, transposed
 from theory.costs_exchangeable import mass_needs_mean_margin
 
 # odds = (1−a)/a for the mass a, L = −log odds.  A row has mass a on the sink iff Σ_j exp(−margin_j) <= odds.

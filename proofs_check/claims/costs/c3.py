@@ -15,8 +15,8 @@ from numerics.diagonal_bound import diagonal_bound
 from numerics.schatten import dual_exponent, schatten_norm
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
 from proofs_check.claims.costs.building_bounds import (
-    EXPONENT, HALF, INVERSE_EXPONENTS, Matrix, Number, dot, minus, norm_bound, norm_formula, norm_witnesses, product,
-    solved_part, token_tables, transposed)
+    EXPONENT, HALF, INVERSE_EXPONENTS, norm_bound, norm_formula, norm_witnesses, solved_part, token_tables)
+from proofs_check.claims.exact import Matrix, Number, centring, dot, minus, product, transposed
 
 # Rows of x are tokens, so that the theory's X L Xᵀ is transpose(x) @ L @ x.  t = 1/p; the dual exponent has 1 - t.
 # W has as many rows as a token has entries.
@@ -30,10 +30,6 @@ DUAL = norm_formula("G", "(1 - t)", "g", "len(G)", "G")
 
 def laplacian(lam: Matrix) -> list[list[Number]]:
     return [[(sum(row) if i == j else 0) - entry for j, entry in enumerate(row)] for i, row in enumerate(lam)]
-
-
-def centring(count: int) -> list[list[Fraction]]:
-    return [[Fraction(int(i == j)) - Fraction(1, count) for j in range(count)] for i in range(count)]
 
 
 def between(x: Matrix, middle: Matrix) -> list[list[Fraction]]:

@@ -6,11 +6,10 @@ from fractions import Fraction
 
 from proofs_check.claim import Claim, Hypothesis, Instance, Part, Variant
 from proofs_check.claims.costs.building import (
-    CERTIFICATE_VARIABLES, DIAGONAL_MATRICES, ONE_SINGULAR_VALUE, SINK_MATRICES, diagonal_certificate,
-    exact_root,
-    exchangeable, listed, mean, number_fact, outer, sink_certificate)
-from proofs_check.claims.building import add, axis, dot
+    CERTIFICATE_VARIABLES, DIAGONAL_MATRICES, ONE_SINGULAR_VALUE, SINK_MATRICES, diagonal_certificate, exact_root,
+    exchangeable, listed, mean, number_fact, sink_certificate)
 from proofs_check.claims.derived import derived, false_formula
+from proofs_check.claims.exact import add, axis, dot, outer
 from theory import costs_boundary
 
 HALF = Fraction(1, 2)

@@ -15,10 +15,10 @@ from numerics.schatten import schatten_norm
 from numerics.sink_cost import sink_cost
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
 from proofs_check.claims.costs.building_bounds import (
-    EXPONENT, HALF, INVERSE_EXPONENTS, Matrix, Number, Vector, dot, minus, nearest, norm_bound, norm_formula,
-    norm_witnesses, outer)
+    EXPONENT, HALF, INVERSE_EXPONENTS, nearest, norm_bound, norm_formula, norm_witnesses)
 from proofs_check.claims.costs.c1 import NONZERO, point_hypotheses
-from proofs_check.claims.costs.c3 import CENTRING, DUAL, LOGITS, MARGIN, PRIMAL, between, centring, margin, tellable
+from proofs_check.claims.costs.c3 import CENTRING, DUAL, LOGITS, MARGIN, PRIMAL, between, margin, tellable
+from proofs_check.claims.exact import Matrix, Number, Vector, centring, dot, minus, outer
 
 DEFINITIONS = {
     "differences": "[s - row for row in x]", "q": "a @ x", "k": "b @ differences",

@@ -7,8 +7,8 @@ from fractions import Fraction
 from proofs_check.claim import Claim, Hypothesis, Instance, Part, Variant
 from proofs_check.claims.costs import routes
 from proofs_check.claims.costs.building import exchangeable, listed
-from proofs_check.claims.building import Matrix, Vector, dot
 from proofs_check.claims.derived import derived, drawn, false_formula, points
+from proofs_check.claims.exact import Matrix, Vector, gram, solve
 from theory.costs_value import holder_dual, interpolant, nulling_blows_up, nulling_is_cheap
 
 HALF = Fraction(1, 2)
@@ -62,23 +62,9 @@ BLOWS_UP = derived(
     words=WORDS, satisfiable=BLOWN)
 
 
-def solve(square: Matrix, right: Matrix) -> Matrix:
-    """square^{-1} right, by elimination in rationals."""
-    size = len(square)
-    rows = [[Fraction(entry) for entry in (*left, *extra)] for left, extra in zip(square, right, strict=True)]
-    for k in range(size):
-        pivot = next(i for i in range(k, size) if rows[i][k] != 0)
-        rows[k], rows[pivot] = rows[pivot], rows[k]
-        rows[k] = [entry / rows[k][k] for entry in rows[k]]
-        for i in range(size):
-            if i != k and rows[i][k]:
-                rows[i] = [a - rows[i][k] * b for a, b in zip(rows[i], rows[k])]
-    return [row[size:] for row in rows]
-
-
 def columns_for(points: Matrix) -> Matrix:
     """(points points^T)^{-1} points: rows y_j with <y_j, x_k> = 1 if j = k else 0, in the points' span."""
-    return solve([[dot(a, b) for b in points] for a in points], points)
+    return solve(gram(points), points)
 
 
 def value_instance(x: Matrix, sink: Vector, omega: int = 1) -> Instance:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 from math import inf
 
 import numpy as np
@@ -11,18 +10,9 @@ import numpy as np
 from numerics.schatten import schatten_norm
 from numerics.value_cost import value_cost
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
-from proofs_check.claims.costs.c7 import solve
-from proofs_check.claims.building import (
-    Choose, Matrix, Shape, add, axis, combine, dot, family, independent, matrix, searched)
-
-
-def projector(basis: Matrix) -> Matrix:
-    """The projector on the span of independent rows."""
-    dual = solve([[dot(a, b) for b in basis] for a in basis], basis)
-    size = len(basis[0])
-    pairs = list(zip(basis, dual, strict=True))
-    return [[sum((Fraction(row[a]) * other[b] for row, other in pairs), Fraction(0)) for b in range(size)]
-            for a in range(size)]
+from proofs_check.claims.costs.c7 import columns_for
+from proofs_check.claims.building import Choose, Shape, family, independent, matrix, searched
+from proofs_check.claims.exact import add, axis, combine, identity, plus, product, transposed
 
 
 def build(choose: Choose, shape: Shape) -> Instance:
@@ -33,11 +23,11 @@ def build(choose: Choose, shape: Shape) -> Instance:
     weights = [[choose(-1, 2) for _ in basis] for _ in range(choose(0, 2))]
     inputs = [*basis, *(combine(row, basis, dim) for row in weights)]
     targets = [*values, *(combine(row, values, 2) for row in weights)]
-    p = projector(basis)
-    coordinates = solve([[dot(a, b) for b in basis] for a in basis], basis)
+    coordinates = columns_for(basis)
+    p = product(transposed(basis), coordinates)  # the projector on the basis' span
     least = [combine([row[out] for row in values], coordinates, dim) for out in range(2)]
     free = matrix(choose, 2, Shape(2, dim, "integer"))
-    outside = [[Fraction(int(a == b)) - p[a][b] for b in range(dim)] for a in range(dim)]
+    outside = plus(identity(dim), p, -1)
     other = [add(row, combine(extra, outside, dim)) for row, extra in zip(least, free)]
     return Instance({"M": inputs, "t": targets, "P": p, "V": least, "other": other})
 

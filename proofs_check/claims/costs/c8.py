@@ -8,8 +8,8 @@ from math import inf
 
 from proofs_check.claim import Claim, Hypothesis, Instance, Part, Variant
 from proofs_check.claims.costs.building import listed
-from proofs_check.claims.building import Matrix, dot
 from proofs_check.claims.derived import derived, false_formula
+from proofs_check.claims.exact import Matrix, dot
 from theory.scaling import PATTERNS, Cell, qk_order, total_order, value_order
 from theory.scaling_bounds import example, scaling_bounds
 from theory.scaling_independent import lower_bound, upper_bound

@@ -72,7 +72,7 @@ def short_cycles() -> Derivation:
         positive("(17320509/10000000)**2 - 3"))
     parameters = (Parameter("a", minimum="0", integer=True), Parameter("b", minimum="1", integer=True),
                   Parameter("w", minimum="17320508/10000000", maximum="17320509/10000000"))
-    return Derivation(parameters, definitions, {}, lemmas, tuple(lemma.formula for lemma in lemmas))
+    return Derivation(parameters, definitions, {}, lemmas)
 
 
 SHORT_CYCLES = derived(

@@ -59,7 +59,7 @@ def sink_switch() -> Derivation:
         equal(square, size), positive(size),
     ]
     lemmas = (*products, *gram, *sums, *below, *last)
-    return Derivation((COPIERS, OFF, ROOT, SUM), ENTRIES, EQUATIONS, lemmas, tuple(item.formula for item in lemmas))
+    return Derivation((COPIERS, OFF, ROOT, SUM), ENTRIES, EQUATIONS, lemmas)
 
 
 def switches_compared() -> Derivation:
@@ -69,7 +69,7 @@ def switches_compared() -> Derivation:
         Lemma("f/(f + u + y) > 0", by="orthant"),
         identity("(self_cost - sink_cost)*(f + u + y)", "f*(f - 1)", EQUATIONS, definitions),
     )
-    return Derivation((COPIERS, OFF, ROOT, SUM), definitions, EQUATIONS, lemmas, tuple(item.formula for item in lemmas))
+    return Derivation((COPIERS, OFF, ROOT, SUM), definitions, EQUATIONS, lemmas)
 
 
 def self_switch() -> Derivation:
@@ -90,7 +90,7 @@ def self_switch() -> Derivation:
         same("S1 + (n - 1)*S2", "u"), Lemma("-sink > 0", by="orthant"), same("-other*(1 + u)", "u**2"),
         positive("u**2"),
     )
-    return Derivation((COPIERS, ROOT), definitions, equations, lemmas, tuple(item.formula for item in lemmas))
+    return Derivation((COPIERS, ROOT), definitions, equations, lemmas)
 
 
 def frobenius() -> Derivation:
@@ -106,4 +106,4 @@ def frobenius() -> Derivation:
         identity("T*T*weight", "cost", equations, definitions),
     )
     parameters = (Parameter("T", minimum="1", integer=True), Parameter("cost", minimum="0", open_min=True))
-    return Derivation(parameters, definitions, equations, lemmas, tuple(item.formula for item in lemmas))
+    return Derivation(parameters, definitions, equations, lemmas)

@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
-from proofs_check.claims.building import (
-    Choose, Shape, agreement, attention, entry, family, independent, searched, zeros)
+from proofs_check.claims.building import Choose, Shape, agreement, attention, entry, family, independent, searched
+from proofs_check.claims.exact import zeros
 
 HALF = Fraction(1, 2)
 

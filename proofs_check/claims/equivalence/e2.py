@@ -8,9 +8,9 @@ import numpy as np
 
 from numerics.hull import min_norm_point
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
-from proofs_check.claims.building import (
-    Choose, Shape, agreement, attention, family, hull_witness, nearest, searched, zeros)
+from proofs_check.claims.building import Choose, Shape, agreement, attention, family, hull_witness, nearest, searched
 from proofs_check.claims.equivalence.e1 import HALF, head
+from proofs_check.claims.exact import zeros
 
 ABOVE = {"normal": [1]}
 

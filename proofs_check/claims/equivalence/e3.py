@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
-from proofs_check.claims.building import (
-    Choose, Shape, add, attention, combine, dot, entry, family, half_space, root_above, searched, unit)
+from proofs_check.claims.building import Choose, Shape, attention, entry, family, half_space, root_above, searched, unit
+from proofs_check.claims.exact import add, combine, dot
 
 F = Fraction
 NAMES = {"v": "matrix: n d", "v_s": "vector: d", "a": "vector: n", "a_s": "scalar",

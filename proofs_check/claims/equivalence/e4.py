@@ -11,7 +11,8 @@ import numpy as np
 from numerics.hull import min_norm_point
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
 from proofs_check.claims.building import (
-    Choose, Shape, dot, family, hull_witness, matrix, nearest, root_below, searched, simplex)
+    Choose, Shape, family, hull_witness, matrix, nearest, root_below, searched, simplex)
+from proofs_check.claims.exact import dot
 
 F = Fraction
 HALF = F(1, 2)

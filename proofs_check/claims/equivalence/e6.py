@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
-from proofs_check.claims.building import (
-    Choose, Shape, agreement, axis, combine, entry, family, independent, positive, searched, zeros)
+from proofs_check.claims.building import Choose, Shape, agreement, entry, family, independent, positive, searched
+from proofs_check.claims.exact import axis, combine, zeros
 
 F = Fraction
 HALF = F(1, 2)

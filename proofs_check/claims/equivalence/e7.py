@@ -9,12 +9,12 @@ import numpy as np
 
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
 from proofs_check.claims.building import (
-    Choose, Shape, agreement, combine, entry, family, searched, simplex, softmax_row, vector, zero_in_hull,
-    zeros)
+    Choose, Shape, agreement, entry, family, searched, simplex, softmax_row, vector, zero_in_hull)
 from proofs_check.claims.equivalence.e1 import HALF, head
 from proofs_check.claims.equivalence.e2 import ABOVE, SWITCH, instead
 from proofs_check.claims.equivalence.e5 import IDENTIFIED as CONTEXTS
 from proofs_check.claims.equivalence.e5 import at as contexts
+from proofs_check.claims.exact import combine, zeros
 
 F = Fraction
 OFF = "all(entry == 0 for entry in o)"

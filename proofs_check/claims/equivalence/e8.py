@@ -12,9 +12,9 @@ import numpy as np
 
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
 from proofs_check.claims.building import (
-    Choose, Shape, add, combine, dot, family, half_space, positive, root_above, searched, softmax_row, unit,
-    zeros)
+    Choose, Shape, family, half_space, positive, root_above, searched, softmax_row, unit)
 from proofs_check.claims.equivalence.e3 import reflected
+from proofs_check.claims.exact import add, combine, dot, zeros
 from proofs_check.engines.derivations import symbolic_part
 from theory.switch_margins import least_margin_is_sharp
 

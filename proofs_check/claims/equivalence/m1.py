@@ -10,8 +10,8 @@ import numpy as np
 
 from numerics.layer import attention_step
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
-from proofs_check.claims.building import (
-    Choose, Shape, add, axis, combine, family, independent, matrix, positive, searched, simplex)
+from proofs_check.claims.building import Choose, Shape, family, independent, matrix, positive, searched, simplex
+from proofs_check.claims.exact import add, axis, centring, combine, identity, product
 from proofs_check.engines.derivations import symbolic_part
 from theory.communication_rank import rank_one_head
 
@@ -162,30 +162,18 @@ def build_heard(choose: Choose, shape: Shape) -> Instance:
     V = matrix(choose, dim, wide)
     if choose(0, 1):
         V = [row if r == choose(0, dim - 1) else [0] * dim for r, row in enumerate(V)]
-    if not any(any(row) for row in times(C, V)):
+    if not any(any(row) for row in product(C, V)):
         V = identity(dim)
     i = choose(0, size - 1)
     j = (i + choose(1, size - 1)) % size
     x, a = matrix(choose, size, wide), simplex(choose, size)
     if a[j] == 0:
         a = positive(choose, size)
-    z = times(C,
+    z = product(C,
               [[entry] for entry in add(x[i], combine(combine(a, x, dim), [list(c) for c in zip(*V)], dim))])
     if not any(row[0] for row in z):  # the output must be defined: move x_i off the point where it is not
         x[i] = add(x[i], axis(dim, 0), 7)
     return heard(x, a, V, C, i, j)
-
-
-def identity(dim: int) -> list:
-    return [axis(dim, k) for k in range(dim)]
-
-
-def centring(dim: int) -> list:
-    return [[F(int(r == c)) - F(1, dim) for c in range(dim)] for r in range(dim)]
-
-
-def times(left: list, right: list) -> list:
-    return [combine(row, right, len(right[0])) for row in left]
 
 
 def direction_gap(x: np.ndarray, new: np.ndarray, a: np.ndarray, V: np.ndarray, C: np.ndarray,
@@ -255,7 +243,7 @@ def build_softmax(choose: Choose, shape: Shape) -> Instance:
     values["s"] = (values["j"] + choose(1, size - 1)) % size
     x, i = values["x"], values["i"]
     columns = [list(column) for column in zip(*values["V"])]
-    z = times(values["C"],
+    z = product(values["C"],
               [[entry] for entry in add(x[i], combine(combine(values["a"], x, dim), columns, dim))])
     if not any(row[0] for row in z):
         x[i] = add(x[i], axis(dim, 0), 7)

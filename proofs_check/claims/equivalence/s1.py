@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
-from proofs_check.claims.building import (
-    Choose, Shape, agreement, family, independent, searched, simplex, zeros)
+from proofs_check.claims.building import Choose, Shape, agreement, family, independent, searched, simplex
+from proofs_check.claims.exact import zeros
 
 F = Fraction
 HALF = F(1, 2)

@@ -4,33 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from math import gcd
 
 import numpy as np
 from hypothesis import strategies as st
 
 from numerics.gordan import gordan
 from proofs_check.alternative import gordan_witness
-
-Number = int | Fraction | float
-Vector = Sequence[Number]
-
-
-def exact(value: Number) -> Fraction:
-    return Fraction(value)
-
-
-def dot(left: Vector, right: Vector) -> Fraction:
-    return sum((exact(a) * exact(b) for a, b in zip(left, right)), Fraction(0))
-
-
-def minus(left: Vector, right: Vector) -> list[Fraction]:
-    return [exact(a) - exact(b) for a, b in zip(left, right)]
+from proofs_check.claims.exact import Number, Vector, dot, minus
 
 
 def pair_row(query: Vector, difference: Vector) -> list[Fraction]:
     """x_i (x) (x_s - x_j), flattened as the kernel's `flat(outer(...))`."""
-    return [exact(a) * exact(b) for a in query for b in difference]
+    return [Fraction(a) * Fraction(b) for a in query for b in difference]
 
 
 def pair_rows(x: Sequence[Vector], s: int, pairs: Iterable[tuple[int, int]]) -> list[list[Fraction]]:
@@ -133,16 +118,5 @@ def small_index_sets(draw: st.DrawFn, size: int) -> tuple[list[int], list[int]]:
 def sphere_point(slopes: Sequence[Number], radius: Number = 1) -> list[Fraction]:
     """The rational point radius*(1 - |t|^2, 2t)/(1 + |t|^2) of the sphere in one dimension more than t."""
     square = dot(slopes, slopes)
-    return [exact(radius) * (1 - square) / (1 + square),
-            *[exact(radius) * 2 * exact(t) / (1 + square) for t in slopes]]
-
-
-def small_integers(vector: Vector) -> list[int]:
-    """The positive multiple of a rational vector with coprime integer entries."""
-    entries = [exact(entry) for entry in vector]
-    common = 1
-    for entry in entries:
-        common = common * entry.denominator // gcd(common, entry.denominator)
-    whole = [int(entry * common) for entry in entries]
-    divisor = gcd(*whole) or 1
-    return [entry // divisor for entry in whole]
+    return [Fraction(radius) * (1 - square) / (1 + square),
+            *[Fraction(radius) * 2 * Fraction(t) / (1 + square) for t in slopes]]

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from numerics.gordan import pair_rows as float_pair_rows
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
+from proofs_check.claims.exact import minus
 from proofs_check.claims.geometry.building import (
-    agreement, both, index_sets, minus, pair_rows, side, small_index_sets, small_tables, token_tables,
-    witnesses,
-)
+    agreement, both, index_sets, pair_rows, side, small_index_sets, small_tables, token_tables, witnesses)
 from proofs_check.claims.geometry.separating import (
     DEFINITIONS, NECESSARY, RANK_ONE, SEPARATORS, SUFFICIENT, VARIABLES, matrix_instance,
     separators_instance,

@@ -11,9 +11,8 @@ from numerics.gordan import pair_rows as float_pair_rows
 from numerics.gordan import representable as float_representable
 from numerics.gordan import sink_pairs
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
-from proofs_check.claims.geometry.building import (
-    agreement, minus, pair_rows, side, small_tables, token_tables, witnesses,
-)
+from proofs_check.claims.exact import minus
+from proofs_check.claims.geometry.building import agreement, pair_rows, side, small_tables, token_tables, witnesses
 
 # x: tokens (T+1, d); s: the sink's index; P: pairs (query, key).  "Some W has margins >= 1 on P" is
 # `separable` on the rows x_i (x) (x_s - x_j), read as vectors of length d^2, because finitely many positive

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from numerics.gordan import pair_rows as float_pair_rows
 from numerics.hull import distance_to_hull
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
-from proofs_check.claims.geometry.building import (
-    agreement, index_sets, minus, pair_rows, side, small_index_sets, witnesses,
-)
+from proofs_check.claims.exact import minus
+from proofs_check.claims.geometry.building import agreement, index_sets, pair_rows, side, small_index_sets, witnesses
 from proofs_check.claims.geometry.spheres import affine, drawn_sphere, sphere_tables
 
 # n: normalised tokens (T+1, d); G: the gain as a matrix; b: the bias; x_j = G n_j + b enters attention.

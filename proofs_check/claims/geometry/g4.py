@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 import numpy as np
-from flint import fmpq, fmpq_mat
 from hypothesis import strategies as st
 
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
-from proofs_check.claims.geometry.building import dot, exact, pair_rows, witnesses
-from proofs_check.claims.geometry.spheres import affine, drawn_sphere, identity, sphere_tables
+from proofs_check.claims.exact import Matrix, Vector, dot, identity, solve, transposed
+from proofs_check.claims.geometry.building import pair_rows, witnesses
+from proofs_check.claims.geometry.spheres import affine, drawn_sphere, sphere_tables
 
 # n: normalised tokens (T+1, d); G: the gain as a matrix; b: the bias; sigma = +1 or -1; k = G^-T n_s, given
 # by G^T k = n_s.
@@ -30,14 +30,9 @@ HALF = Fraction(1, 2)
 P35, P45 = Fraction(3, 5), Fraction(4, 5)
 
 
-def dual_sink(gain: Sequence, sink: Sequence) -> list[Fraction]:
+def dual_sink(gain: Matrix, sink: Vector) -> list[Fraction]:
     """k with G^T k = n_s, exactly."""
-    size = len(sink)
-    entries = [exact(gain[j][i]) for i in range(size) for j in range(size)]
-    matrix = fmpq_mat(size, size, [fmpq(entry.numerator, entry.denominator) for entry in entries])
-    right = fmpq_mat(size, 1, [fmpq(exact(e).numerator, exact(e).denominator) for e in sink])
-    solution = matrix.solve(right)
-    return [Fraction(int(solution[i, 0].p), int(solution[i, 0].q)) for i in range(size)]
+    return [entry for entry, in solve(transposed(gain), [[entry] for entry in sink])]
 
 
 def aligned_instance(n: list, gain: list, sigma: int, queries: list[int], keys: list[int], *,

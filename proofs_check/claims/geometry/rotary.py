@@ -9,9 +9,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from proofs_check.claim import Instance
-from proofs_check.claims.geometry.building import (
-    Number, dot, minus, scaled_normal, small_numbers, token_tables,
-)
+from proofs_check.claims.exact import Number, dot, minus
+from proofs_check.claims.geometry.building import scaled_normal, small_numbers, token_tables
 
 # Tangents of theta/2 for which n theta < pi/2, by n (the causal case needs n, the bidirectional 2n).
 HALF_TANGENTS = {1: (0, Fraction(1, 3), Fraction(1, 2)), 2: (0, Fraction(1, 4), Fraction(1, 3)),

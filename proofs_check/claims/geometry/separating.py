@@ -9,10 +9,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from proofs_check.claim import Hypothesis, Instance, Part
+from proofs_check.claims.exact import dot, minus
 from proofs_check.claims.geometry.building import (
-    both, dot, index_sets, minus, scaled_normal, side, small_index_sets, small_numbers, small_tables,
-    token_tables, witnesses,
-)
+    both, index_sets, scaled_normal, side, small_index_sets, small_numbers, small_tables, token_tables, witnesses)
 
 # x: tokens (T+1, d); s: the sink's index; Q, K: index sets.  Positive margins on finitely many pairs can be
 # scaled to 1, so "some W has margins >= 1" is `separable` on the rows x_i (x) (x_s - x_j): <W, row> > 0.

@@ -8,16 +8,13 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
-from proofs_check.claims.geometry.building import Number, Vector, dot, exact, sphere_point
+from proofs_check.claims.exact import Number, Vector, dot, identity
+from proofs_check.claims.geometry.building import sphere_point
 
 
 def affine(n: Sequence[Vector], gain: Sequence[Vector], bias: Vector) -> list[list[Fraction]]:
     """x_j = G n_j + b."""
-    return [[dot(row, token) + exact(shift) for row, shift in zip(gain, bias)] for token in n]
-
-
-def identity(dim: int) -> list[list[int]]:
-    return [[int(i == j) for j in range(dim)] for i in range(dim)]
+    return [[dot(row, token) + Fraction(shift) for row, shift in zip(gain, bias)] for token in n]
 
 
 def unit_triangular(rng: np.random.Generator, dim: int, floats: bool) -> list[list[Number]]:

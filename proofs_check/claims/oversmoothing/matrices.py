@@ -13,7 +13,8 @@ from fractions import Fraction
 import numpy as np
 
 from proofs_check.claim import Hypothesis, Instance, Part
-from proofs_check.claims.building import Choose, Matrix, Shape, family, matrix, searched
+from proofs_check.claims.building import Choose, Shape, family, matrix, searched
+from proofs_check.claims.exact import Matrix, identity, product, scaled, transposed
 from proofs_check.claims.oversmoothing.patterns import before, mix_cosine, same_sign
 
 HALF = Fraction(1, 2)
@@ -76,41 +77,25 @@ def part(name: str, text: str, definitions: Mapping[str, str], hypotheses: Seque
         strategy=searched(build), numeric=numeric)
 
 
-def times(a: Matrix, b: Matrix) -> Matrix:
-    return [[sum((Fraction(x) * y for x, y in zip(row, column)), Fraction(0)) for column in zip(*b)] for row in a]
-
-
-def turned(a: Matrix) -> Matrix:
-    return [list(row) for row in zip(*a)]
-
-
 def energies(K: Matrix, root: Matrix, V: Matrix) -> tuple[Fraction, Fraction, Fraction]:
     """(t0, tau, phi) for S = root root^T."""
-    own, moved = times(K, root), times(times(K, V), root)
+    own, moved = product(K, root), product(product(K, V), root)
     pairs = ((own, own), (own, moved), (moved, moved))
     t0, tau, phi = (sum((x * y for p, q in zip(a, b) for x, y in zip(p, q)), Fraction(0)) for a, b in pairs)
     return t0, tau, phi
 
 
-def scaled(factor: object, a: Matrix) -> Matrix:
-    return [[Fraction(factor) * x for x in row] for row in a]
-
-
-def eye(dim: int) -> list[list[int]]:
-    return [[int(p == q) for q in range(dim)] for p in range(dim)]
-
-
 def drawn_matrices(choose: Choose, shape: Shape) -> tuple[dict[str, object], Matrix]:
     """Values of all variables with t0 > 0 and t0 + D > 0, and a root of S; V may be zero, and D of either sign."""
     dim, tokens = shape.dim, max(2, shape.tokens)
-    K = eye(dim) if choose(0, 1) else [[choose(-2, 2) for _ in range(dim)] for _ in range(dim)]
+    K = identity(dim) if choose(0, 1) else [[choose(-2, 2) for _ in range(dim)] for _ in range(dim)]
     root = matrix(choose, dim, Shape(shape.tokens, choose(1, 2), "fraction"))
     V = [[0] * dim for _ in range(dim)] if choose(0, 9) == 0 else scaled(HALF, matrix(choose, dim, Shape(1, dim, "fraction")))
     t0, tau, phi = energies(K, root, V)
     if t0 == 0 or t0 + 2 * tau + phi == 0:
-        K, root, V = eye(dim), eye(dim), scaled(Fraction(choose(-3, 8), 4), eye(dim))
+        K, root, V = identity(dim), identity(dim), scaled(Fraction(choose(-3, 8), 4), identity(dim))
     i = choose(0, tokens - 1)
-    values = {"K": K, "S": times(root, turned(root)), "V": V, "u": [choose(-2, 2) for _ in range(dim)],
+    values = {"K": K, "S": product(root, transposed(root)), "V": V, "u": [choose(-2, 2) for _ in range(dim)],
               "rho": Fraction(choose(0, 9), 10), "T": tokens, "i": i, "j": (i + choose(1, tokens - 1)) % tokens}
     return values, root
 
@@ -126,7 +111,7 @@ def with_slope(choose: Choose, shape: Shape, inverse: Fraction) -> Instance:
     dim = len(values["u"])
     factor = inverse * tau / phi if tau else Fraction(0)
     if t0 + 2 * factor * tau + factor**2 * phi == 0 or not tau:
-        values.update(K=eye(dim), S=eye(dim), V=eye(dim))
+        values.update(K=identity(dim), S=identity(dim), V=identity(dim))
         factor = inverse
     return Instance({**values, "V": scaled(factor, values["V"])})
 
@@ -140,8 +125,8 @@ def without_image(choose: Choose, shape: Shape) -> Instance:
     K = [[*row[:-1], 0] for row in values["K"]]
     V = [[0] * dim] * (dim - 1) + [[choose(-3, 3) for _ in range(dim)]]
     if energies(K, root, V)[0] == 0:
-        K, root = [[int(p == q < dim - 1) for q in range(dim)] for p in range(dim)], eye(dim)
-    return Instance({**values, "K": K, "S": times(root, turned(root)), "V": V})
+        K, root = [[int(p == q < dim - 1) for q in range(dim)] for p in range(dim)], identity(dim)
+    return Instance({**values, "K": K, "S": product(root, transposed(root)), "V": V})
 
 
 def as_numbers(values: Mapping[str, object]) -> dict[str, object]:

@@ -12,7 +12,8 @@ from fractions import Fraction
 import numpy as np
 
 from proofs_check.claim import Hypothesis, Instance, Part, Variant
-from proofs_check.claims.building import Choose, Matrix, Shape, Vector, matrix, simplex, unit
+from proofs_check.claims.building import Choose, Shape, matrix, simplex, unit
+from proofs_check.claims.exact import Matrix, Vector
 
 #: A (T, T), V (d, d), u (d,), rho; gain (d,) after the norm; centred = 1 for LayerNorm, 0 for RMSNorm; z[k] the k-th
 #: of equally likely cases, a (T, d) matrix.  Tokens and outputs are divided by sqrt(d), as O1's left side is.

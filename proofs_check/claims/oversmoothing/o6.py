@@ -28,8 +28,7 @@ def null_value() -> Derivation:
     definitions = {"null": "0", "after_xx": "xx + 2*null*wx + null**2*ww",
                    "after_xy": "xy + null*(wx + wy) + null**2*ww", "after_yy": "yy + 2*null*wy + null**2*ww"}
     lemmas = tuple(Lemma(f"after_{name} == {name}", "identity") for name in ("xx", "xy", "yy"))
-    return Derivation(tuple(Parameter(name) for name in names), definitions, {}, lemmas,
-                      tuple(lemma.formula for lemma in lemmas))
+    return Derivation(tuple(Parameter(name) for name in names), definitions, {}, lemmas)
 
 
 def gram_point(choose: Choose) -> dict[str, object]:

@@ -9,7 +9,8 @@ import numpy as np
 
 from numerics.moments import DriftStatistics, input_cosine, mix_curve
 from proofs_check.claim import Instance
-from proofs_check.claims.building import Choose, Matrix
+from proofs_check.claims.building import Choose
+from proofs_check.claims.exact import Matrix
 from proofs_check.claims.oversmoothing.derived import statistics
 from proofs_check.claims.oversmoothing.model import DIAGONAL, UNIFORM, instance, moments_under, noise
 

@@ -11,14 +11,10 @@ from hypothesis import strategies as st
 from numerics.sink_metrics import column_mass, importance
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
 from proofs_check.claims.derived import derived, false_formula
+from proofs_check.claims.exact import Matrix, identity
 from theory import sink_scores
 
-Matrix = list[list[object]]
 LENGTHS = 40
-
-
-def diagonal(size: int) -> Matrix:
-    return [[int(i == j) for j in range(size)] for i in range(size)]
 
 
 def uniform(size: int) -> Matrix:
@@ -88,7 +84,7 @@ DIAGONAL = pattern(
     "1 if i == j else 0", sink(5),
     ("all(score[k] == 1 / (T - k) for k in range(T))", "all(iff(score[k] > 3/10, k >= T - 3) for k in range(T))",
      "all(iff(score[k] > 4/5, k == T - 1) for k in range(T))", "mass == 1 / T"),
-    diagonal(5), instances=lengths(diagonal), strategy=drawn(diagonal),
+    identity(5), instances=lengths(identity), strategy=drawn(identity),
     numeric=agreeing(lambda size: 1.0 / (size - np.arange(size))))
 UNIFORM = pattern(
     "uniform", "A = 11^T/T, no mask: every key has mass 1/T, above 0.3 iff T <= 3 and above 0.8 iff T = 1; the importance "
@@ -109,7 +105,7 @@ CAUSAL = pattern(
     numeric=agreeing(lambda size: np.array([(harmonic(size) - harmonic(k)) / (size - k) for k in range(size)])))
 SINK = pattern(
     "pure sink", "a_i1 = 1: token 1 scores 1 by mass and by importance, with or without row 1, and no other key scores.",
-    "1 if j == 0 else 0", diagonal(2),
+    "1 if j == 0 else 0", identity(2),
     ("mass == 1", "score[0] == 1", "all(score[k] == 0 for k in range(1, T))", "implies(T >= 2, without_first == 1)"),
     sink(3), definitions=HARMONIC, instances=lengths(sink), strategy=drawn(sink),
     numeric=agreeing(lambda size: np.arange(size) == 0))
@@ -161,10 +157,10 @@ CLAIM = Claim(
     parts=(DIAGONAL, UNIFORM, CAUSAL, SINK, BANDED, LATE, BEFORE, HIGH, STEP, STEP_WITHOUT),
     variants=(
         DIAGONAL.vary("last four positions", "constant moved", "A diagonal passes at 0.3 in the last four positions",
-                      at(diagonal(4)), conclusions=("all(iff(score[k] > 3/10, k >= T - 4) for k in range(T))",)),
-        DIAGONAL.vary("divisor T", "trap", "A diagonal scores 1/T at every position", at(diagonal(2)),
+                      at(identity(4)), conclusions=("all(iff(score[k] > 3/10, k >= T - 4) for k in range(T))",)),
+        DIAGONAL.vary("divisor T", "trap", "A diagonal scores 1/T at every position", at(identity(2)),
                       conclusions=("all(score[k] == 1 / T for k in range(T))",)),
-        DIAGONAL.vary("diagonal passes nowhere", "swap sink and diagonal", "A diagonal has no key above 0.3", at(diagonal(1)),
+        DIAGONAL.vary("diagonal passes nowhere", "swap sink and diagonal", "A diagonal has no key above 0.3", at(identity(1)),
                       conclusions=("all(score[k] <= 3/10 for k in range(T))",)),
         CAUSAL.vary("mass one over T", "wrong mask", "Causal uniform attention has mass 1/T on token 1", at(causal_uniform(2)),
                     conclusions=("mass == 1 / T",)),
