@@ -38,6 +38,11 @@ def logits(
 
     Args: ``tokens`` (T, d) as they enter attention (norm and gain applied); ``w_qk`` (d, d) is W; ``kappa``
     is the logit scale (1, or 1/sqrt(head dimension)). Returns (T, T), query axis first. theory.md section 0.
+
+    Example:
+
+    >>> logits([[1., 0.], [0., 2.]], np.eye(2)).tolist()
+    [[1.0, 0.0], [0.0, 4.0]]
     """
     x = jnp.asarray(tokens, dtype=jnp.float64)
     return kappa * (x @ jnp.asarray(w_qk, dtype=jnp.float64) @ x.T)
@@ -51,6 +56,11 @@ def softmax_attention(
     Args: ``logits`` (queries, keys); ``mask`` of the same shape, True where the query sees the key (None:
     all). Each row must see a key: a row that sees none has no softmax and comes back NaN, never as a
     made-up row. Returns rows on the simplex, query axis first.
+
+    Example:
+
+    >>> softmax_attention(np.zeros((2, 2)), causal_mask(2)).tolist()
+    [[1.0, 0.0], [0.5, 0.5]]
     """
     scores = jnp.asarray(logits, dtype=jnp.float64)
     if mask is None:
@@ -63,22 +73,46 @@ def softmax_attention(
 
 
 def causal_mask(num_tokens: int) -> Bool[jax.Array, "query key"]:
-    """The causal mask: query i sees key j iff j <= i, its own token included (T, T)."""
+    """The causal mask: query i sees key j iff j <= i, its own token included (T, T).
+
+    Example:
+
+    >>> causal_mask(2).tolist()
+    [[True, False], [True, True]]
+    """
     return jnp.tril(jnp.ones((_size(num_tokens),) * 2, dtype=bool))
 
 
 def uniform_attention(num_tokens: int) -> Float[jax.Array, "query key"]:
-    """Uniform attention A = 1 1^T / T."""
+    """Uniform attention A = 1 1^T / T.
+
+    Example:
+
+    >>> uniform_attention(2).tolist()
+    [[0.5, 0.5], [0.5, 0.5]]
+    """
     return jnp.full((_size(num_tokens),) * 2, 1.0 / num_tokens)
 
 
 def diagonal_attention(num_tokens: int) -> Float[jax.Array, "query key"]:
-    """Diagonal attention A = I: each token attends to itself."""
+    """Diagonal attention A = I: each token attends to itself.
+
+    Example:
+
+    >>> diagonal_attention(2).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
     return jnp.eye(_size(num_tokens))
 
 
 def sink_attention(num_tokens: int, sink: int = 0) -> Float[jax.Array, "query key"]:
-    """Sink attention A = 1 e_s^T: each token attends to token ``sink`` alone."""
+    """Sink attention A = 1 e_s^T: each token attends to token ``sink`` alone.
+
+    Example:
+
+    >>> sink_attention(2).tolist()
+    [[1.0, 0.0], [1.0, 0.0]]
+    """
     if not 0 <= sink < _size(num_tokens):
         raise ValueError(
             f"Expected a sink index in 0..{num_tokens - 1}, got {sink}; pass the sink's row number."
@@ -87,12 +121,24 @@ def sink_attention(num_tokens: int, sink: int = 0) -> Float[jax.Array, "query ke
 
 
 def mixed_attention(num_tokens: int, t: Scalar) -> Float[jax.Array, "query key"]:
-    """The mix A_t = (1-t) I + t 1 1^T / T between diagonal (t=0) and uniform (t=1); ``t`` may be traced."""
+    """The mix A_t = (1-t) I + t 1 1^T / T between diagonal (t=0) and uniform (t=1); ``t`` may be traced.
+
+    Example:
+
+    >>> mixed_attention(2, 0.5).tolist()
+    [[0.75, 0.25], [0.25, 0.75]]
+    """
     return (1.0 - t) * diagonal_attention(num_tokens) + t * uniform_attention(num_tokens)
 
 
 def causal_uniform_attention(num_tokens: int) -> Float[jax.Array, "query key"]:
-    """Uniform attention under the causal mask: a_ij = 1/i for j <= i (1-based), the Cesaro matrix."""
+    """Uniform attention under the causal mask: a_ij = 1/i for j <= i (1-based), the Cesaro matrix.
+
+    Example:
+
+    >>> causal_uniform_attention(2).tolist()
+    [[1.0, 0.0], [0.5, 0.5]]
+    """
     return _uniform_over(causal_mask(num_tokens))
 
 

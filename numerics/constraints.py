@@ -181,6 +181,11 @@ def sink_constraints(
     Keys are (sink, tokens), the sink at position 0; ``causal``: token i sees tokens j <= i. ``sink_queries``
     puts the sink among the queries (it then sees all tokens, none under a causal mask). theory.md C1, C2,
     C11, G2.
+
+    Example:
+
+    >>> sink_constraints(np.eye(3), np.zeros(3), margin=1.0, causal=True).num_constraints
+    6
     """
     tokens = require_tokens(tokens, "tokens")
     sink = np.asarray(sink, dtype=np.float64)
@@ -211,6 +216,11 @@ def diagonal_constraints(
 
     Keys are the tokens, and a ``sink`` as an extra key at the end that every token sees when one is given.
     theory.md C3, C4, C11.
+
+    Example:
+
+    >>> diagonal_constraints(np.eye(3), margin=1.0).num_constraints
+    6
     """
     tokens = require_tokens(tokens, "tokens")
     count = len(tokens)

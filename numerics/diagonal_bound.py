@@ -35,6 +35,11 @@ def diagonal_bound(
     Exactly one of ``margin`` (> 0) and ``mass`` (in (0, 1); 0 is returned where W = 0 has that mass). +inf
     when all tokens coincide: no W can then tell them apart. Raises ValueError for bad tokens or levels.
     theory.md C3, C6.
+
+    Example:
+
+    >>> f"{diagonal_bound(np.eye(3), 'nuclear', margin=1.0):.6f}"
+    '2.000000'
     """
     tokens = require_tokens(tokens, "tokens")
     count, dim = tokens.shape
@@ -69,6 +74,12 @@ def diagonal_cost(
 ) -> MinimumNorm:
     """The cheapest W by which every token prefers itself: ``minimum_norm`` of ``diagonal_constraints``.
     C3, C4, C11.
+
+    Example:
+
+    >>> cost = diagonal_cost(np.eye(3), "nuclear", margin=1.0)
+    >>> f"{cost.upper:.3f}", bool(cost.gap <= 1e-4), bool(cost.lower <= 2.0 <= cost.upper)  # C4: T - 1 = 2
+    ('2.000', True, True)
     """
     constraints = diagonal_constraints(tokens, margin=margin, mass=mass, causal=causal, sink=sink)
     return minimum_norm(constraints, norm, **options)

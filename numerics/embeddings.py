@@ -55,7 +55,14 @@ class Pool:
 
 
 def load_paragraph() -> Paragraph:
-    """The packaged paragraph (112 tokens, layers 0, 10, 15, 29; weights of layer 15)."""
+    """The packaged paragraph (112 tokens, layers 0, 10, 15, 29; weights of layer 15).
+
+    Example:
+
+    >>> paragraph = load_paragraph()
+    >>> paragraph.inputs[15].shape, paragraph.attention[15].shape, paragraph.tokens[0]
+    ((112, 576), (9, 112, 112), '<|im_start|>')
+    """
     data = _load("smollm2_dev.npz")
     layers = [int(layer) for layer in data["layers"]]
     w_q, w_k, w_v, w_o = (data[f"w_{name}_15"].astype(np.float64) for name in "qkvo")
@@ -73,7 +80,14 @@ def load_paragraph() -> Paragraph:
 
 
 def load_pool() -> Pool:
-    """The packaged pool: 1,500 attention inputs of layer 15 in float16, more than twice the dimension."""
+    """The packaged pool: 1,500 attention inputs of layer 15 in float16, more than twice the dimension.
+
+    Example:
+
+    >>> pool = load_pool()
+    >>> pool.layer, pool.tokens.shape, pool.sink.shape
+    (15, (1500, 576), (576,))
+    """
     data = _load("smollm2_pool15.npz")
     return Pool(layer=int(data["layer"]), tokens=data["x"], sink=data["x_sink"])
 

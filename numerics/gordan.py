@@ -91,6 +91,11 @@ def sink_pairs(
     named explicitly. Returns (pairs, 2), in lexicographic order, possibly empty for a causal mask. Raises
     ValueError for an index out of range, an empty Q or K, the sink among the keys, or, when causal, a query
     before the sink. theory.md G1, G2 (pairs j < i are a trap: at T=1 they accept W = 0).
+
+    Example:
+
+    >>> sink_pairs(3, 0, causal=True).tolist()
+    [[1, 1], [2, 1], [2, 2]]
     """
     if not 0 <= sink < num_tokens:
         raise ValueError(
@@ -149,6 +154,13 @@ def representable(
     ``sink_pairs``. Returns a ``SinkRepresentation``. Raises ValueError for an empty or out-of-range pair
     set, a pair whose key is the sink, tokens as in ``min_norm_point``, or a general pair problem beyond a
     GiB. theory.md G1, G2.
+
+    Example:
+
+    >>> tokens = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])  # the sink, and two opposite tokens
+    >>> found = representable(tokens, 0, sink_pairs(3, 0, causal=False))
+    >>> found.kind, found.weights.tolist(), found.support.tolist()
+    ('not_representable', [0.5, 0.5], [[1, 1], [2, 1]])
     """
     cloud = PointCloud(np.asarray(tokens))
     pairs = _checked_pairs(pairs, sink, cloud.num_points)

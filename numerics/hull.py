@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Real
 
 from numerics.cloud import UNIT_ROUNDOFF, PointCloud, dot_error
 from numerics.thin_qr import ThinQR
@@ -63,7 +63,7 @@ class MinNormPoint:
 
 
 def min_norm_point(
-    points: np.ndarray,
+    points: Real[np.ndarray, "point dim"],
     *,
     tolerance: float = 1e-10,
     max_iterations: int | None = None,
@@ -78,13 +78,19 @@ def min_norm_point(
 
     Returns a ``MinNormPoint``; read its ``status``: it is a float64 finding, not a proof. Raises ValueError
     for an empty cloud, a wrong rank, a dtype that is not real, NaN or infinity. theory.md G1, C1, E2.
+
+    Example:
+
+    >>> nearest = min_norm_point(np.array([[1.0, 1.0], [1.0, -1.0], [3.0, 0.0]]))
+    >>> nearest.status, abs(nearest.point).round(9).tolist(), nearest.support.tolist()
+    ('separated', [1.0, 0.0], [0, 1])
     """
     return _solve(PointCloud(np.asarray(points)), tolerance, max_iterations, pool_size)
 
 
 def distance_to_hull(
-    point: np.ndarray,
-    points: np.ndarray,
+    point: Real[np.ndarray, " dim"],
+    points: Real[np.ndarray, "point dim"],
     *,
     tolerance: float = 1e-10,
     max_iterations: int | None = None,
@@ -95,6 +101,12 @@ def distance_to_hull(
     ``status`` "separated" means that ``point`` is outside: <normal, x_i - point> >= margin > 0 for all i. The
     differences are formed block by block and their rounding is inside the bounds. Options and errors as in
     ``min_norm_point``, and ValueError for a ``point`` of another dimension. theory.md G1, C1.
+
+    Example:
+
+    >>> found = distance_to_hull(np.array([0.0, 2.0]), np.array([[1.0, 0.0], [-1.0, 0.0]]))
+    >>> round(found.distance_lower, 9), round(found.distance_upper, 9)
+    (2.0, 2.0)
     """
     shift = np.asarray(point)
     if shift.dtype.kind not in "fiu" or not np.isfinite(shift).all():

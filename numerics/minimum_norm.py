@@ -100,6 +100,13 @@ def minimum_norm(
     forces the general method (for tests). Feasibility is decided for margins and for masses >= 1/2, where
     both forms are feasible together; below 1/2 an infeasible set may end "undecided". Raises ValueError for p
     < 1 or a tolerance outside (0, 1). theory.md C1-C3, C9-C12, G2.
+
+    Example:
+
+    >>> from numerics import sink_constraints
+    >>> cost = minimum_norm(sink_constraints(np.eye(4)[:3], np.eye(4)[3], margin=1.0), "frobenius")
+    >>> cost.status, cost.rank, f"{cost.upper:.6f}"
+    ('bounded', 1, '1.500000')
     """
     p = exponent(norm)
     if not 0.0 < tolerance < 1.0:

@@ -74,6 +74,12 @@ def drift_statistics(
     Args: ``w_vo`` (d, d) is V; ``covariance`` (d, d) is R with trace 1 (None: I/d); ``direction`` (d,) is u, unit
     (None: g0 and g are means over a uniformly random u, tr M/d and tr (I+V)^T M (I+V)/d); ``norm`` and ``gain``
     give M. Raises ValueError on wrong shapes, a trace off 1 or a direction off the sphere. theory.md O1.
+
+    Example:
+
+    >>> statistics = drift_statistics(-0.5 * np.eye(4))
+    >>> statistics.tau, statistics.phi, statistics.drift
+    (-0.5, 0.25, -0.75)
     """
     heads = head_statistics(require_values(w_vo, "w_vo", 2)[None], covariance, direction, norm, gain)
     tau, phi = float(heads.tau[0]), float(heads.phi[0, 0])
@@ -120,6 +126,11 @@ def o1_gram(
 
     Args: ``attention`` (T, T), query axis first, rows on the simplex; the statistics of `drift_statistics`.
     Raises ValueError if A is not row-stochastic or rho is outside [0, 1).
+
+    Example:
+
+    >>> o1_gram(np.eye(2), rho=0.5, g=1.0, t0=1.0, tau=0.0, phi=1.0).tolist()
+    [[1.5, 0.5], [0.5, 1.5]]
     """
     return o1_gram_heads(np.asarray(attention)[None], rho, g, t0, np.array([tau]), np.array([[phi]]))
 
@@ -166,7 +177,13 @@ def o1_gram_of(
 
 
 def moment_cosines(gram: Float[np.ndarray, "token token"]) -> Float[np.ndarray, "token token"]:
-    """G_ij / sqrt(G_ii G_jj), the "cos" of theory.md O3-O9; NaN where a diagonal entry is not positive."""
+    """G_ij / sqrt(G_ii G_jj), the "cos" of theory.md O3-O9; NaN where a diagonal entry is not positive.
+
+    Example:
+
+    >>> moment_cosines(np.array([[4.0, 1.0], [1.0, 1.0]])).tolist()
+    [[1.0, 0.5], [0.5, 1.0]]
+    """
     matrix = np.asarray(gram, dtype=np.float64)
     diagonal = np.diag(matrix)
     scale = np.sqrt(np.where(diagonal > 0, diagonal, np.nan))
@@ -174,7 +191,13 @@ def moment_cosines(gram: Float[np.ndarray, "token token"]) -> Float[np.ndarray, 
 
 
 def mean_off_diagonal(matrix: Float[np.ndarray, "token token"]) -> float:
-    """The mean over ordered pairs i != j; raises ValueError for fewer than two tokens."""
+    """The mean over ordered pairs i != j; raises ValueError for fewer than two tokens.
+
+    Example:
+
+    >>> mean_off_diagonal(np.array([[1.0, 0.25], [0.75, 1.0]]))
+    0.5
+    """
     size = len(matrix)
     if size < 2:
         raise ValueError(f"Expected at least two tokens, got {size}; a mean over pairs needs a pair.")
@@ -194,6 +217,12 @@ def mix_curve(
     """The moment cosine of any pair under A_t = (1-t) I + t 11^T/T, for an array of t in [0, 1] (theory.md O4).
 
     Raises ValueError for t outside [0, 1], rho outside [0, 1), or fewer than two tokens.
+
+    Example:
+
+    >>> statistics = drift_statistics(np.diag([0.5, -1.5]))  # phi > 0 and -phi < tau < 0: a peak inside
+    >>> mix_curve(np.array([0.0, 0.6, 1.0]), 2, 0.0, statistics).round(6).tolist()
+    [0.0, 0.219512, 0.111111]
     """
     require_rho(rho)
     mix = np.atleast_1d(np.asarray(t, dtype=np.float64))
@@ -225,6 +254,11 @@ def depth_curve(rho: float, drift: float, layers: int, num_tokens: int | None = 
 
     The odds o = rho/(1-rho) satisfy o_L + 1/T = (1+D)^L (o_0 + 1/T); ``num_tokens`` None means T -> infinity. Under
     diagonal attention or a null sink the cosine stays rho. Raises ValueError for rho outside [0, 1), D < -1 or L < 0.
+
+    Example:
+
+    >>> depth_curve(rho=0.5, drift=1.0, layers=2).round(6).tolist()
+    [0.5, 0.666667, 0.8]
     """
     require_rho(rho)
     if not drift >= -1 or layers < 0:

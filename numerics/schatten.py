@@ -58,7 +58,13 @@ def dual_exponent(norm: str | float) -> float:
 
 
 def schatten_norm(matrix: Float[np.ndarray, "row col"], norm: str | float) -> float:
-    """||M||_p = (sum_k s_k(M)^p)^{1/p}, the largest singular value at p = inf. theory.md section 0."""
+    """||M||_p = (sum_k s_k(M)^p)^{1/p}, the largest singular value at p = inf. theory.md section 0.
+
+    Example:
+
+    >>> [round(schatten_norm(np.diag([3.0, 4.0]), norm), 9) for norm in ("nuclear", "frobenius", "spectral")]
+    [7.0, 5.0, 4.0]
+    """
     p = exponent(norm)
     if p == 2.0:
         return float(np.linalg.norm(matrix))

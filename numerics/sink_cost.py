@@ -62,6 +62,12 @@ def sink_cost(
 
     Exactly one of ``margin`` (> 0) and ``mass`` (in [1/2, 1)); the logit scale is 1. Raises ValueError for
     bad arrays or levels. theory.md C1, C2; a query bias or RoPE breaks the lower bound (G6).
+
+    Example:
+
+    >>> cost = sink_cost(np.eye(4)[:3], np.eye(4)[3], margin=1.0)  # three tokens and a sink, all orthonormal
+    >>> cost.status, f"{cost.lower:.6f}", f"{cost.upper:.6f}"  # C4: T/√(T+1) = 1.5
+    ('bounded', '1.500000', '1.500000')
     """
     queries = require_tokens(queries, "queries")
     keys = queries if keys is None else require_tokens(keys, "keys")

@@ -44,6 +44,11 @@ def column_mass(attention: AnyRows, *, first_row: bool = True) -> Float[np.ndarr
     Args: ``attention`` (T, T), query axis first, rows on the simplex; ``first_row=False`` leaves out query 0
     (BOS), and then divides by T - 1. Returns (T,). Raises ValueError for other rows, or when no row is left.
     Claim P0.
+
+    Example:
+
+    >>> column_mass(np.array([[1.0, 0.0], [0.5, 0.5]])).tolist()
+    [0.75, 0.25]
     """
     rows = _rows(attention, first_row)
     return rows.mean(axis=0)
@@ -54,6 +59,11 @@ def importance(attention: AnyRows, *, first_row: bool = True) -> Float[np.ndarra
 
     The divisor counts the queries that see key k under a causal mask. ``first_row=False`` leaves query 0 out
     of the sum, and of the divisor of key 0. Returns (T,). Claim P0.
+
+    Example:
+
+    >>> importance(np.array([[1.0, 0.0], [0.5, 0.5]])).tolist()
+    [0.75, 0.5]
     """
     rows = _rows(attention, first_row)
     size = rows.shape[1]
@@ -62,7 +72,13 @@ def importance(attention: AnyRows, *, first_row: bool = True) -> Float[np.ndarra
 
 
 def diagonal_mass(attention: AnyRows, *, first_row: bool = True) -> float:
-    """Mean of a_ii over the queries; ``first_row=False`` leaves out query 0. Claim P0."""
+    """Mean of a_ii over the queries; ``first_row=False`` leaves out query 0. Claim P0.
+
+    Example:
+
+    >>> diagonal_mass(np.array([[1.0, 0.0], [0.5, 0.5]]))
+    0.75
+    """
     rows = _rows(attention, first_row)
     return float(np.diagonal(rows, offset=rows.shape[1] - rows.shape[0]).mean())
 
@@ -74,6 +90,12 @@ def sink_score(attentions: Sequence[AnyRows], *, measure: str = "importance", ke
     Args: ``measure`` is "mass" (column mean of ``key``), "importance" (of ``key``) or "diagonal"; a negative
     ``key`` counts from each sequence's end. Raises ValueError for an unknown measure, no sequence, a key that
     some sequence does not have, or a threshold outside (0, 1). Claim P0.
+
+    Example:
+
+    >>> score = sink_score([np.array([[1.0, 0.0], [0.5, 0.5]])], threshold=0.3)
+    >>> score.mean, score.mean_passes
+    (0.75, True)
     """
     if measure not in MEASURES:
         raise ValueError(f"expected a measure among {', '.join(MEASURES)}, got {measure!r}; choose one of them")

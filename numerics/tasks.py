@@ -55,6 +55,12 @@ class TaskCost:
 def task_cost(task: Task, norm: str | float, **options: float) -> TaskCost:
     """min ||W_QK||_p + min ||W_VO||_p for one task; ``options`` go to ``minimum_norm``. theory.md C8,
     C10, C13.
+
+    Example:
+
+    >>> cost = task_cost(diagonal_task(np.eye(3), np.eye(3), margin=1.0), "frobenius")
+    >>> f"{cost.qk.upper:.3f}", f"{cost.vo.upper:.3f}"  # √(T-1) and √T at T = 3
+    ('1.414', '1.732')
     """
     return TaskCost(
         minimum_norm(task.attention, norm, **options),
@@ -73,6 +79,11 @@ def sink_task(
 ) -> Task:
     """Every token attends to the sink, whose value vanishes; content values are ``targets``. theory.md
     C1, C7.
+
+    Example:
+
+    >>> sink_task(np.eye(3)[:2], np.eye(3)[2], np.eye(2), margin=1.0).null.tolist()
+    [0.0, 0.0, 1.0]
     """
     attention = sink_constraints(tokens, sink, margin=margin, mass=mass, causal=causal)
     return Task(attention, require_tokens(tokens, "tokens"), targets, np.asarray(sink, dtype=np.float64))
@@ -86,7 +97,13 @@ def diagonal_task(
     mass: float | None = None,
     causal: bool = False,
 ) -> Task:
-    """Every token attends to itself; content values are ``targets``, none need vanish. theory.md C3, C7."""
+    """Every token attends to itself; content values are ``targets``, none need vanish. theory.md C3, C7.
+
+    Example:
+
+    >>> diagonal_task(np.eye(3), np.eye(3), margin=1.0).null is None
+    True
+    """
     attention = diagonal_constraints(tokens, margin=margin, mass=mass, causal=causal)
     return Task(attention, require_tokens(tokens, "tokens"), targets, None)
 
@@ -104,6 +121,12 @@ def inverse_bigram(
     by ``margin``. Absent: the default over all other keys but pi(i) by ``margin``. The head outputs what it
     copies, V x_j = x_j, and V x_s = 0. Raises ValueError unless ``permutation`` is a permutation of the
     tokens without fixed points (a token that copies itself has no default to beat). theory.md C9.
+
+    Example:
+
+    >>> cost = task_cost(inverse_bigram(np.eye(4)[:3], [1, 2, 0], sink=np.eye(4)[3]), "frobenius")
+    >>> f"{cost.qk.upper:.3f}"  # C9: √(n(5n-4)/(n+1)) at n = 3
+    '2.872'
     """
     tokens = require_tokens(tokens, "tokens")
     count = len(tokens)
@@ -155,6 +178,12 @@ def copy_paste(
     not visible) prefers the sink (``off="sink"``) or itself (``off="self"``). Contexts of probability 0 are
     dropped: what must hold is what has positive probability. V x_j = ``targets``_j (default x_j), and V x_s =
     0 if the sink is the switch. theory.md C10.
+
+    Example:
+
+    >>> one_copies = copy_paste(np.eye(4)[:3], np.eye(4)[3], [1, -1, -1], margin=1.0)
+    >>> f"{task_cost(one_copies, 'frobenius').qk.upper:.4f}"  # T/√(T+1) at T = 3, for every assignment
+    '1.5000'
     """
     tokens = require_tokens(tokens, "tokens")
     count = len(tokens)

@@ -65,6 +65,12 @@ def value_cost(
 
     Singular values of the inputs below ``rank_tolerance`` times the largest count as zero. Raises ValueError
     for arrays that do not fit, NaN or p < 1. theory.md C7.
+
+    Example:
+
+    >>> cost = value_cost(np.eye(3)[:2], np.eye(2), "frobenius", null=np.eye(3)[2])
+    >>> cost.status, f"{cost.upper:.6f}", abs(cost.w_vo).round(9).tolist()
+    ('independent', '1.414214', [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
     """
     p = exponent(norm)
     inputs, targets = require_tokens(inputs, "inputs"), require_tokens(targets, "targets")

@@ -14,6 +14,11 @@ def chance_in_half_space(num_points: int, dim: int) -> Fraction:
     Exact for N independent points in R^d whose law is symmetric about 0 and in general position almost
     surely (isotropic ones, say). It is 1 iff N <= d, and 1/2 at N = 2d. Count *distinct* vectors, and the
     rank instead of d where they do not span. Raises ValueError unless N >= 1 and d >= 1. theory.md P2.
+
+    Example:
+
+    >>> chance_in_half_space(4, 2), chance_in_half_space(3, 3)
+    (Fraction(1, 2), Fraction(1, 1))
     """
     return Fraction(_favourable(num_points, dim), 2 ** (num_points - 1))
 

@@ -12,7 +12,7 @@ import pytest
 
 from numerics.attention import softmax_attention
 from numerics.hull import min_norm_point
-from numerics.layer import attention_step
+from numerics.layer import one_step
 from proofs_check.alternative import gordan_witness
 from proofs_check.claim import formal_theorem
 from proofs_check.claims import claim_by_id
@@ -210,7 +210,7 @@ def test_m1s_rank_one_head_never_hears_the_other_token():
         x = np.array([[1.0], [0.0], [t]])
         attention = np.asarray(softmax_attention(x @ x.T))
         assert attention[0, 2] > 0
-        assert np.asarray(attention_step(x, attention, np.eye(1), "rms"))[0, 0] == pytest.approx(1.0)
+        assert np.asarray(one_step(x, attention, np.eye(1), "rms"))[0, 0] == pytest.approx(1.0)
 
 
 def test_m1c_changes_the_output_of_a_true_softmax_head():
@@ -222,7 +222,7 @@ def test_m1c_changes_the_output_of_a_true_softmax_head():
     new[2] += np.cross(g, [1.0, 0.0, 0.0])
     before, after = (np.asarray(softmax_attention(rows @ W @ rows.T)) for rows in (x, new))
     np.testing.assert_allclose(before[0], after[0], rtol=1e-12)
-    steps = [np.asarray(attention_step(rows, weights, V, "layer"))[0] for rows,
+    steps = [np.asarray(one_step(rows, weights, V, "layer"))[0] for rows,
              weights in ((x, before), (new, after))]
     assert np.linalg.norm(steps[0] - steps[1]) > 1e-3
 

@@ -7,7 +7,7 @@ import pytest
 
 from numerics.attention import causal_uniform_attention, uniform_attention
 from numerics.embeddings import load_paragraph
-from numerics.layer import attention_step, layer_norm, rms_norm
+from numerics.layer import layer_norm, one_step, rms_norm
 
 RNG = np.random.default_rng(0)
 X, V, GAIN = RNG.normal(size=(5, 3)), RNG.normal(size=(3, 3)), np.array([1.0, -2.0, 0.5])
@@ -43,7 +43,7 @@ def test_vectors_without_a_direction_have_no_norm():
 @pytest.mark.parametrize("norm", ["rms", "layer", None])
 def test_the_step_is_residual_plus_attention_then_norm(norm):
     attention = np.asarray(causal_uniform_attention(5))
-    got = attention_step(X, attention, V, norm, None if norm is None else GAIN)
+    got = one_step(X, attention, V, norm, None if norm is None else GAIN)
     for i in range(5):
         raw = X[i] + sum(attention[i, j] * V @ X[j] for j in range(5))
         expected = {"rms": rms_norm, "layer": layer_norm, None: lambda y, gain: y}[norm](raw, GAIN)
@@ -52,20 +52,20 @@ def test_the_step_is_residual_plus_attention_then_norm(norm):
 
 def test_the_step_runs_under_jit_vmap_and_grad():
     attention = jnp.stack([uniform_attention(5), jnp.eye(5)])
-    batched = jax.jit(jax.vmap(lambda a: attention_step(X, a, V, "layer")))(attention)
+    batched = jax.jit(jax.vmap(lambda a: one_step(X, a, V, "layer")))(attention)
     assert batched.shape == (2, 5, 3) and batched.dtype == jnp.float64
-    slope = jax.grad(lambda x: attention_step(x, attention[0], V)[0, 0])(jnp.asarray(X))
+    slope = jax.grad(lambda x: one_step(x, attention[0], V)[0, 0])(jnp.asarray(X))
     assert np.isfinite(slope).all()
 
 
 def test_one_token_attends_to_itself():
-    np.testing.assert_allclose(attention_step(X[:1], np.ones((1, 1)), V, None), X[:1] + X[:1] @ V.T)
+    np.testing.assert_allclose(one_step(X[:1], np.ones((1, 1)), V, None), X[:1] + X[:1] @ V.T)
 
 
 @pytest.mark.parametrize("norm, gain", [("batch", None), (None, GAIN)])
 def test_an_unknown_norm_or_a_gain_without_one_is_refused(norm, gain):
     with pytest.raises(ValueError, match="^Expected .*;.*\\.$"):
-        attention_step(X, np.eye(5), V, norm, gain)
+        one_step(X, np.eye(5), V, norm, gain)
 
 
 def test_real_attention_inputs_are_the_normed_residual_stream():

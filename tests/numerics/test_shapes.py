@@ -17,7 +17,7 @@ from numerics.jacobian import (
     head_output,
     jacobian_norm_bound,
 )
-from numerics.layer import attention_step, layer_norm, rms_norm
+from numerics.layer import layer_norm, one_step, rms_norm
 from numerics.rope import g6_head, llama_rope_logits, rope_logits, rope_rotation
 from numerics.thin_qr import ThinQR
 
@@ -38,7 +38,7 @@ CASES = [
     (require_row_stochastic, (SQUARE,), (np.ones((1, 5, 5)),)),
     (rms_norm, (X, VECTOR), (X, np.ones(5))),
     (layer_norm, (X, VECTOR, VECTOR), (X, VECTOR, np.ones(5))),
-    (attention_step, (X, SQUARE, W), (X, W, SQUARE)),
+    (one_step, (X, SQUARE, W), (X, W, SQUARE)),
     (rope_rotation, (0.1, PLACE), (0.1, X)),
     (rope_logits, (X, PLANE, PLANE, PLACE, 0.1), (X, HEAD, HEAD, PLACE, 0.1)),
     (llama_rope_logits, (X, HEAD, HEAD, PLACE), (X, HEAD.T, HEAD.T, PLACE)),

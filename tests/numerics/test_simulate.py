@@ -8,7 +8,7 @@ from numerics import oversmoothing_sampling as sampling
 from numerics import simulate as module
 from numerics.attention import (
     causal_uniform_attention, diagonal_attention, logits, sink_attention, softmax_attention, uniform_attention)
-from numerics.layer import attention_step, layer_norm
+from numerics.layer import layer_norm, one_step
 from numerics.moments import (
     depth_curve, drift_statistics, head_statistics, mean_off_diagonal, moment_cosines, o1_gram_heads, o1_gram_of)
 from numerics.simulate import IsotropicValue, simulate_depth, simulate_step, structured_value
@@ -56,7 +56,7 @@ def test_users_tokens_go_through_the_layer_as_they_are(norm):
     rng = np.random.default_rng(4)
     x, gain = rng.standard_normal((T, D)), rng.uniform(0.5, 2, D)
     result = simulate_step(CAUSAL, V, tokens=x, norm=norm, gain=gain, draws=1)
-    out = np.asarray(attention_step(x, CAUSAL, V, norm, gain))
+    out = np.asarray(one_step(x, CAUSAL, V, norm, gain))
     assert result.cosine.mean == pytest.approx(moment_cosines(out @ out.T), abs=1e-12)
     assert result.mean_cosine.half_width == np.inf
 
@@ -147,7 +147,7 @@ def test_layers_may_have_their_own_v():
     x = np.random.default_rng(0).standard_normal((T, D))
     x = layer_norm(x)
     for v in stack:
-        x = attention_step(x, CAUSAL, v, "layer")
+        x = one_step(x, CAUSAL, v, "layer")
     assert run.mean_cosine.mean[-1] == pytest.approx(mean_off_diagonal(moment_cosines(np.asarray(x @ x.T))), abs=1e-12)
 
 

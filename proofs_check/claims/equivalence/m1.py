@@ -8,7 +8,7 @@ from fractions import Fraction
 import jax
 import numpy as np
 
-from numerics.layer import attention_step
+from numerics.layer import one_step
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
 from proofs_check.claims.building import Choose, Shape, family, independent, matrix, positive, searched, simplex
 from proofs_check.claims.exact import add, axis, centring, combine, identity, product
@@ -34,7 +34,7 @@ def build_keep(choose: Choose, shape: Shape) -> Instance:
 
 # One shape for all numbers of tokens, so that jax compiles once for each dimension and norm.
 ROWS_AT_MOST = 8
-compiled_step = jax.jit(attention_step, static_argnames="norm")
+compiled_step = jax.jit(one_step, static_argnames="norm")
 
 
 def step_row(x: np.ndarray, a: np.ndarray, V: np.ndarray, i: int, norm: str | None = None) -> np.ndarray:

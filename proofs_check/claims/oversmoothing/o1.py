@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from numerics.layer import attention_step
+from numerics.layer import one_step
 from numerics.moments import drift_statistics, o1_gram_of
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
 from proofs_check.claims.building import Choose, Shape, family, searched
@@ -30,8 +30,8 @@ def slack_from(outputs: np.ndarray, gram: np.ndarray, values: Mapping[str, objec
 
 
 def slack(values: Mapping[str, object]) -> float:
-    """Outputs by `attention_step` case by case against `o1_gram`."""
-    outputs = np.stack([attention_step(x, values["A"], values["V"], None) for x in model.float_tokens(values)])
+    """Outputs by `one_step` case by case against `o1_gram`."""
+    outputs = np.stack([one_step(x, values["A"], values["V"], None) for x in model.float_tokens(values)])
     statistics = drift_statistics(values["V"], **model.float_form(values))
     return slack_from(outputs, o1_gram_of(values["A"], values["rho"], statistics), values)
 

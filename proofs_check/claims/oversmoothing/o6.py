@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from numerics.attention import sink_attention
-from numerics.layer import attention_step
+from numerics.layer import one_step
 from proofs_check.claim import Claim, Hypothesis, Instance, Part, Variant
 from proofs_check.claims.building import Choose
 from proofs_check.claims.derived import drawn, false_formula, points
@@ -47,7 +47,7 @@ def null_slack(values: Mapping[str, object]) -> float:
     x, y = np.linalg.cholesky(gram)
     tokens = np.array([[*x, 0.0], [*y, 0.0], [0.0, 0.0, 2.0]])  # the sink is the third axis, which V forgets
     w_vo = np.array([[1.0, values["wx"], 0.0], [values["wy"], 1.0, 0.0], [0.0, 0.0, 0.0]])
-    after = np.asarray(attention_step(tokens, sink_attention(3, 2), w_vo))
+    after = np.asarray(one_step(tokens, sink_attention(3, 2), w_vo))
     return 1e-9 - abs(after[0] @ after[1] / 3 - values["xy"] / np.sqrt(values["xx"] * values["yy"]))
 
 
@@ -78,7 +78,7 @@ def value_slack(values: Mapping[str, object]) -> float:
     rows = vectors * np.sqrt(np.clip(eigenvalues, 0.0, None))  # x_1, x_2, w in R^3
     tokens, w_vo = np.zeros((3, 4)), np.zeros((4, 4))
     tokens[:2, :3], tokens[2, 3], w_vo[:3, 3] = rows[:2], 1.0, rows[2]  # the sink is the fourth axis, V x_s = w
-    after = np.asarray(attention_step(tokens, sink_attention(3, 2), w_vo))
+    after = np.asarray(one_step(tokens, sink_attention(3, 2), w_vo))
     cosine = after[0] @ after[1] / 4
     return 1e-8 - abs(cosine - (1 - r2 * (1 - rho) / (r2 + 2 * b + values["w2"])))
 
