@@ -1,4 +1,4 @@
-"""Pictures of a sweep: log-log panels with certified bounds, fit and theory, and the phase map of C5."""
+"""Pictures of a sweep: log-log panels with certified bounds, fit and theory, and the phase maps of C5 and C10."""
 
 from __future__ import annotations
 
@@ -56,11 +56,12 @@ def scaling_figure(panels: Sequence[tuple[str, Mapping[str, Curve]]], title: str
 
 def phase_figure(
     x: Float[np.ndarray, " column"], y: Float[np.ndarray, " row"], advantage: Float[np.ndarray, "row column"],
-    points: Sequence[tuple[float, float, str]], names: tuple[str, str], title: str,
+    points: Sequence[tuple[float, float, str]], curve: Sequence[tuple[float, float]], names: tuple[str, str], title: str, other: str,
 ) -> Figure:
-    """log(diagonal/sink) by closed form as colour, its zero as the boundary, computed points by their verdict.
+    """log(other/sink) as colour, its zero as the boundary, computed points by their verdict.
 
-    NaN in ``advantage`` marks values at which no tokens exist.  ``points`` are (x, y, "sink" | "diagonal" | "open").
+    ``other`` is "diagonal" or "self".  NaN in ``advantage`` marks values at which no tokens exist.  ``points`` are
+    (x, y, "sink" | other | "open"); ``curve`` are points of the boundary itself, dots on the line drawn through the grid.
     """
     figure = Figure(figsize=(6.6, 4.6), layout="constrained")
     axes = figure.subplots()
@@ -68,13 +69,15 @@ def phase_figure(
     limit = max(float(np.quantile(np.abs(finite), 0.95)), 1e-3) if finite.size else 1.0
     mesh = axes.pcolormesh(x, y, np.ma.masked_invalid(advantage), cmap="RdBu_r", vmin=-limit, vmax=limit, shading="nearest",
                            alpha=0.55, rasterized=True)
-    figure.colorbar(mesh, ax=axes, label="log(diagonal cost / sink cost): red, sink cheaper")
+    figure.colorbar(mesh, ax=axes, label=f"log({other} cost / sink cost): red, sink cheaper")
     if finite.size and finite.min() < 0.0 < finite.max():
         axes.contour(x, y, np.ma.masked_invalid(advantage), levels=[0.0], colors="black", linewidths=1.6)
-    for verdict, marker, colour in (("sink", "^", COLOURS["sink"]), ("diagonal", "s", COLOURS["diagonal"]), ("open", "x", "black")):
+    if curve:
+        axes.plot(*zip(*curve), ".", color="black", markersize=2.5, zorder=2)
+    for verdict, marker, colour in (("sink", "^", COLOURS["sink"]), (other, "s", COLOURS["diagonal"]), ("open", "x", "black")):
         chosen = [(a, b) for a, b, found in points if found == verdict]
         if chosen:
-            label = {"sink": "certified: sink cheaper", "diagonal": "certified: diagonal cheaper", "open": "bounds overlap"}[verdict]
+            label = {"sink": "certified: sink cheaper", other: f"certified: {other} cheaper", "open": "bounds overlap"}[verdict]
             edge = {} if marker == "x" else {"edgecolors": "white", "linewidths": 0.7}
             axes.scatter(*zip(*chosen), marker=marker, s=30, color=colour, label=label, zorder=3, **edge)
     axes.set(xlabel=names[0], ylabel=names[1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
@@ -96,18 +97,17 @@ def scale(quick: bool, clouds: tuple[str, ...], sizes: str | None, norms: tuple[
         work += sweep_jobs((geometry,), here, tuple(norms), levels, draws=draws or (2 if quick else 4),
                            dim=0 if pool is None else pool.tokens.shape[1], seed=seed, tolerance=tolerance, time_limit=time_limit)
     work.sort(key=lambda job: job.tokens)
+    folder = out / "scale-points"
+    points = []
     try:
-        elsewhere = dask_cluster(scheduler) if scheduler else None
+        with dask_cluster(scheduler) if scheduler is not None else nullcontext(local_processes(jobs, folder, write_whole)) as execute, \
+                Steps(len(work), as_json) as steps:
+            for point in run_sweep(work, folder, write_whole, execute, clouds=lambda job: drawn(pool, job)):
+                points.append(point)
+                steps.step(str(point.job))
     except MissingCluster as missing:
         click.echo(f"sinkproof: {missing}", err=True)
         return 3
-    folder = out / "scale-points"
-    points = []
-    with Steps(len(work), as_json) as steps:
-        for point in run_sweep(work, folder, write_whole, elsewhere or local_processes(jobs, folder, write_whole),
-                               clouds=lambda job: pool.draw(job.tokens, seed, job.draw) if job.geometry.cloud == "real" else None):
-            points.append(point)
-            steps.step(str(point.job))
     points.sort(key=lambda point: point.job)
     rows = exponent_rows(points, geometries, levels, omegas, norms, seed, growth=growth, null=values == "null")
     names = pictures(rows, out, write_whole)
@@ -149,6 +149,11 @@ def read_sizes(text: str) -> tuple[int, ...]:
     if len(sizes) < 4 or sizes[0] < 4:
         raise BadInput(f"expected at least four different sizes of at least 4, got '{text}'; an exponent needs a range of T")
     return sizes
+
+
+def drawn(pool, job):
+    """The rows of a real cloud; the others are made where they are measured."""
+    return pool.draw(job.tokens, job.seed, job.draw) if job.geometry.cloud == "real" else None
 
 
 def read_decay(text: str) -> float:

@@ -223,6 +223,6 @@ def test_pictures_are_png_files_that_depend_on_what_they_are_given():
     first, second = (png(scaling_figure([("nuclear", {"sink": (costs, slope, 1.0)})], "title")) for slope in (1.0, 1.2))
     assert first.startswith(b"\x89PNG") and first != second
     grid = np.linspace(-1, 1, 5)[:, None] + np.zeros((5, 4))
-    maps = [png(phase_figure(np.arange(4.0), np.arange(5.0), grid, points, ("x", "y"), "title"))
-            for points in ([], [(1.0, 2.0, "sink"), (2.0, 3.0, "open")])]
-    assert maps[0].startswith(b"\x89PNG") and maps[0] != maps[1]
+    maps = [png(phase_figure(np.arange(4.0), np.arange(5.0), grid, points, curve, ("x", "y"), "title", "self"))
+            for points, curve in (([], []), ([(1.0, 2.0, "sink"), (2.0, 3.0, "open")], []), ([], [(1.0, 2.0)]))]
+    assert maps[0].startswith(b"\x89PNG") and len(set(maps)) == 3

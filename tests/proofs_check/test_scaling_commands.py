@@ -17,8 +17,10 @@ import numpy as np
 import pytest
 import sympy
 from click.testing import CliRunner
+from pyarrow import parquet
 from test_cli import one_sentence, sinkproof
 
+from numerics.copy_cost import off_at_self, off_at_sink
 from numerics.scaling import Point
 from numerics.scaling_phase import boundary, certify, log_advantage, sample_sides
 from proofs_check import scaling
@@ -26,6 +28,7 @@ from proofs_check.commands.phase import phase
 from proofs_check.commands.scale import scale
 from proofs_check.inputs import BadInput
 from theory.costs_exchangeable import diagonal_cost, sink_cost
+from theory.costs_value import last_eigenvalue, value_cost
 from theory.scaling import GEOMETRIES, PATTERNS, Cell, table, total_order
 
 SIZES = "5,8,12,16,24"
@@ -55,6 +58,10 @@ def test_scale_writes_points_exponents_and_pictures(swept):
         assert [float(row["upper"]) for row in csv.DictReader(stream)] == [row["upper"] for row in document["points"]]
     with (out / "scale-exponents.csv").open() as stream:
         assert [row["verdict"] for row in csv.DictReader(stream)] == [row["verdict"] for row in document["exponents"]]
+    assert [row["upper"] for row in parquet.read_table(out / "scale-points.parquet").to_pylist()] == [
+        row["upper"] for row in document["points"]]
+    exponents = parquet.read_table(out / "scale-exponents.parquet").to_pylist()
+    assert [row["local"] for row in exponents] == [row["local"] for row in document["exponents"]]
     for name in document["pictures"]:
         assert (out / name).read_bytes().startswith(b"\x89PNG")
     assert len(document["pictures"]) == 2
@@ -107,6 +114,28 @@ def scaling_jobs():
             Job(cloud, 4, 0, "value", "diagonal", "nuclear", "", *rest))
 
 
+def test_embeddings_of_ones_own_are_measured_and_get_no_symbolic_exponent(tmp_path):
+    rows = np.random.default_rng(3).standard_normal((20, 24)).astype(np.float32) + np.float32(0.5)
+    np.save(tmp_path / "mine.npy", rows)
+    arguments = ("--cloud", "real", "--tokens", tmp_path / "mine.npy", "--sink", 3, "--sizes", "4,6,9,12", "--form", "margin", "--draws", 2)
+    code, document = run(scale, *arguments, "--norm", "frobenius", out=tmp_path / "out")
+    rows = document["exponents"]
+    assert code == 0 and {row["combination"] for row in rows} == {"QK", "QK + VO", "QK · VO"}
+    assert {(row["symbolic"], row["verdict"], row["r"]) for row in rows} == {("", "no symbolic exponent", "own")}
+    assert len({point["source"] for point in document["points"]}) == 1 and document["pictures"] == ["scale-real.png"]
+    free = run(scale, *arguments, "--norm", "frobenius", "--values", "free", out=tmp_path / "out")[1]
+    total = {(row["pattern"], row["values"]): row["measured"] for row in rows + free["exponents"] if row["combination"] == "QK + VO"}
+    assert total["sink", "null"] != total["sink", "free"] and total["diagonal", "null"] == total["diagonal", "free"]
+
+
+def test_a_dimension_that_grows_faster_is_rescaled_exactly(tmp_path):
+    document = run(scale, "--cloud", "fading", "--decay", "1/2", "--growth", 2, "--sizes", SIZES, "--norm", "nuclear", "--form", "margin",
+                   out=tmp_path)[1]
+    row = next(row for row in document["exponents"] if (row["combination"], row["pattern"], row["kappa"], row["r"]) == (
+        "QK", "sink", "1/√d", "1"))
+    assert (row["symbolic"], row["d"], row["rho"]) == ("T^(5/4)", "T^2", "c·T^-1/2") and row["symbolic_replayed"]
+
+
 def points_of(out: Path) -> dict[str, int]:
     return {path.name: path.stat().st_mtime_ns for path in (out / "scale-points").glob("*.json")}
 
@@ -142,7 +171,7 @@ def test_a_sweep_killed_ten_times_loses_nothing_and_runs_nothing_twice(swept, tm
     assert not list((tmp_path / "scale-points").glob(".writing-*"))
 
 
-SETTING = {"T": 7.0, "p": 1.5, "rho": 0.25, "beta": 0.1, "sigma": 1.2, "eps": None}
+SETTING = {"T": 7.0, "p": 1.5, "rho": 0.25, "beta": 0.1, "sigma": 1.2, "eps": None, "fraction": None, "weight": None}
 
 
 @pytest.mark.parametrize("eps", [None, 0.1, 0.5])
@@ -177,7 +206,25 @@ def test_samples_lie_on_both_sides_and_half_of_them_close():
     assert all(setting["T"] == round(setting["T"]) for setting in settings)
 
 
-@pytest.mark.parametrize("changes", [{}, {"p": 4.0, "rho": 0.0}, {"eps": 0.2}, {"beta": -0.4}])
+def test_the_values_weigh_in_by_theorys_formula():
+    tokens, rho, beta, sigma = (sympy.Rational(str(SETTING[name])) for name in ("T", "rho", "beta", "sigma"))
+    p, weight = sympy.Rational(3, 2), 2
+    sides = []
+    for cost, null in ((sink_cost(tokens, 1, rho, beta, sigma, 1), True), (diagonal_cost(tokens, 1, rho, 1, p), False)):
+        last = last_eigenvalue(tokens, rho, beta, sigma, null_sink=null)
+        sides.append(weight * cost + value_cost(tokens, 1, rho, last, 1, p))
+    assert float(log_advantage({**SETTING, "weight": 2.0})) == pytest.approx(float(sympy.log(sides[1] / sides[0])), abs=1e-12)
+
+
+def test_a_fraction_has_a_cost_from_one_copier_to_one_query_that_is_off():
+    fractions = np.array([0.0, 0.5 / 7, 1 / 7, 3.3 / 7, 6 / 7, 6.5 / 7, 1.0])
+    values = log_advantage({**SETTING, "fraction": fractions})
+    assert np.isnan(values).tolist() == [True, True, False, False, False, True, True]
+    assert values[4] == pytest.approx(log(off_at_self(7, 1.5, 0.25, 0.1, 1.2) / off_at_sink(7, 6, 1.5, 0.25, 0.1, 1.2).upper))
+
+
+@pytest.mark.parametrize("changes", [{}, {"p": 4.0, "rho": 0.0}, {"eps": 0.2}, {"beta": -0.4}, {"weight": 0.3}, {"fraction": 3 / 7},
+                                     {"fraction": 1 / 7, "weight": 2.0}, {"fraction": 6 / 7, "p": 1.0, "sigma": 0.4, "beta": 0.0}])
 def test_certified_costs_agree_with_the_closed_form_and_not_with_its_opposite(changes):
     point = certify({**SETTING, **changes})
     assert point.agrees and point.verdict != "open"
@@ -195,6 +242,18 @@ def test_phase_writes_a_map_whose_points_agree(tmp_path):
     assert (tmp_path / "phase-T-rho.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_phase_over_the_fraction_agrees_on_both_sides_of_c10s_boundary(tmp_path):
+    code, document = run(phase, "--x", "fraction", "--y", "sigma", "-p", 1, "--rho", 0.2, "-T", 8, "--y-range", "0.1,1", "--points", 8,
+                         out=tmp_path)
+    assert code == 0 and document["agree"] == 8 and document["against"] == "self"
+    assert {row["verdict"] for row in document["points"]} == {"sink", "self"}
+    assert all(row["fraction"] * 8 == round(row["fraction"] * 8) for row in document["points"])
+    assert document["boundary"] and all(0.5 < x < 1 for x, _ in document["boundary"])
+    with (tmp_path / "phase-fraction-sigma.csv").open() as stream:
+        assert [row["verdict"] for row in csv.DictReader(stream)] == [row["verdict"] for row in document["points"]]
+    assert parquet.read_table(tmp_path / "phase-fraction-sigma.parquet").to_pylist() == document["points"]
+
+
 def test_phase_fails_when_a_point_contradicts_the_closed_form(tmp_path, monkeypatch):
     monkeypatch.setattr("numerics.scaling_phase.log_advantage", lambda setting: -log_advantage(setting))
     code, document = run(phase, "--points", 4, "--x-range", "3,12", out=tmp_path)
@@ -208,7 +267,15 @@ def test_phase_fails_when_a_point_contradicts_the_closed_form(tmp_path, monkeypa
     (("phase", "--x", "T", "--y", "T"), "two different axes"), (("phase", "--x-range", "9,3"), "smaller end first"),
     (("phase", "--x-range", "a"), "two numbers"), (("phase", "--x", "p", "--rho", "2", "--y", "sigma"), "expected rho between"),
     (("phase", "--y-range", "0,2"), "expected rho between"),
-    (("phase", "--x", "T", "--y", "p", "--beta", "3"), "tokens that exist somewhere")])
+    (("phase", "--x", "T", "--y", "p", "--beta", "3"), "tokens that exist somewhere"),
+    (("phase", "--x", "fraction", "--y", "eps"), "no exact cost in mass form"), (("phase", "--fraction", "2"), "expected fraction between"),
+    (("phase", "--x", "fraction", "-p", "inf"), "finite exponent beside a fraction"),
+    (("phase", "--weight", "-1"), "finite weight above 0"),
+    (("scale", "--tokens", "x.npy"), "expected --cloud real"), (("scale", "--cloud", "real", "--sink", "0"), "expected --tokens beside"),
+    (("scale", "--cloud", "real", "--tokens", "x.npy"), "expected a sink for these tokens"),
+    (("scale", "--cloud", "real", "--tokens", "x.npy", "--sink", "0"), "found no file"),
+    (("scale", "--cloud", "real", "--sizes", "8,16,32,4096"), "up to the 1500 tokens given"),
+    (("scale", "--decay", "0"), "a decay above 0"), (("scale", "--decay", "x"), "a decay above 0")])
 def test_bad_input_is_one_sentence_and_leaves_nothing(tmp_path, arguments, words):
     command, *rest = arguments
     with pytest.raises((BadInput, click.UsageError), match=words) as caught:
