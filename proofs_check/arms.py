@@ -68,7 +68,7 @@ class Run:
         self.rng = random.Random(f"{seed} {claim.id} {part.name} {subject}")
         self.seed = seed
         self.tried = self.met = self.samples = 0
-        self.reporting = True
+        self.reporting, self.shrinks = True, SHRINKS
         self.margin: float | None = None
         self.pool: list[Values] = []
         self.beyond: list[Values] = []  # meet everything kept, and violate what is dropped
@@ -99,7 +99,7 @@ class Run:
         return None
 
     def shrunk(self, values: Values) -> Values:
-        left, size = SHRINKS, size_of(values, self.probe.free)
+        left, size = self.shrinks, size_of(values, self.probe.free)
         improved = True
         while improved and left > 0:
             improved = False

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from proofs_check.certificates import write_whole
 from proofs_check.claim import bound_formula
+from proofs_check.neighbours import ENGINES
 from proofs_check.verdict import reaches
 from proofs_check.verify import ClaimResult, Options, claim_directory, environment
 
@@ -20,14 +21,39 @@ def required(result: ClaimResult) -> str:
 
 
 def neighbours(result: ClaimResult) -> dict:
+    """What was planted, what the ledger's counterexamples killed, and what each engine did by itself."""
     planted = [item.part.name for item in result.claim.variants]
-    killed = {record.target for _, record in result.replayed if record.role == "refuted"}
-    return {"planted": len(planted), "killed": sum(name in killed for name in planted),
-            "survivors": [name for name in planted if name not in killed],
-            "listed": [{"name": item.part.name, "operator": item.operator, "text": item.part.text,
-                        "headline": "REFUTED" if item.part.name in killed else "SURVIVED",
-                        "certificate": _certificate(result, item.part.name, "refuted", "")}
-                       for item in result.claim.variants]}
+    killers = {name: _killers(result, name) for name in planted}
+    listed = []
+    for item in result.claim.variants:
+        name = item.part.name
+        certificate = _certificate(result, name, "refuted", "")
+        listed.append({"name": name, "operator": item.operator, "text": item.part.text,
+                       "headline": "REFUTED" if certificate else "SURVIVED", "killed_by": killers[name],
+                       "grade": next((record.grade for file, record in result.replayed if file == certificate), ""),
+                       "certificate": certificate})
+    dead = [row["name"] for row in listed if row["headline"] == "REFUTED"]
+    return {"planted": len(planted), "killed": len(dead), "survivors": [name for name in planted if name not in dead],
+            "by_engine": _by_engine(result, killers), "listed": listed,
+            "mutants": [{"name": item.variant, "killed": bool(item.stopped), "how": item.stopped}
+                        for item in result.attempts if item.engine == "formal"]}
+
+
+def _killers(result: ClaimResult, name: str) -> list[str]:
+    """The engines that kill a neighbour: by a counterexample that replayed, or because nothing proves it."""
+    found = {record.engine for _, record in result.replayed if record.target == name and record.role == "refuted"}
+    tries = [item for item in result.attempts if item.variant == name and item.stopped is not None]
+    found |= {engine for engine in {item.engine for item in tries} if all(item.stopped for item in tries if item.engine == engine)}
+    return [engine for engine in ENGINES if engine in found]
+
+
+def _by_engine(result: ClaimResult, killers: dict[str, list[str]]) -> dict[str, dict[str, int]]:
+    """engine -> on how many neighbours it was tried (a proof engine: how many it was asked to prove) and killed."""
+    tried = {(item.engine, item.variant) for item in result.attempts} | {("ledger", name) for name in killers}
+    dead = {(engine, name) for name, found in killers.items() for engine in found}
+    dead |= {("formal", item.variant) for item in result.attempts if item.engine == "formal" and item.stopped}
+    return {engine: {"planted": sum(found == engine for found, _ in tried), "killed": sum(found == engine for found, _ in tried & dead)}
+            for engine in ENGINES if any(found == engine for found, _ in tried)}
 
 
 def hypotheses(result: ClaimResult) -> list[dict]:
@@ -44,10 +70,10 @@ def hypotheses(result: ClaimResult) -> list[dict]:
 
 
 def _certificate(result: ClaimResult, target: str, role: str, subject: str) -> str:
-    for name, record in result.replayed:
-        if (record.target, record.role, record.subject) == (target, role, subject):
-            return name
-    return ""
+    """The file that establishes it, the ledger's before any other engine's; "" if none does."""
+    found = [(record.engine != "ledger", name) for name, record in result.replayed
+             if (record.target, record.role, record.subject) == (target, role, subject)]
+    return min(found, default=(False, ""))[1]
 
 
 def claim_row(result: ClaimResult, options: Options) -> dict:
@@ -76,8 +102,16 @@ def report_document(results: Sequence[ClaimResult], options: Options) -> dict:
     rows = [claim_row(result, options) for result in results]
     return {"schema": SCHEMA, "profile": options.profile, "seed": options.seed, "environment": environment(),
             "claims": rows,
-            "neighbours": {key: sum(row["neighbours"][key] for row in rows) for key in ("planted", "killed")},
+            "neighbours": {**{key: sum(row["neighbours"][key] for row in rows) for key in ("planted", "killed")},
+                           "killed_exactly": sum(item["grade"] == "exact" for row in rows for item in row["neighbours"]["listed"]),
+                           "by_engine": total_by_engine(rows)},
             "seconds": round(sum(row["seconds"] for row in rows), 3)}
+
+
+def total_by_engine(rows: Sequence[dict]) -> dict[str, dict[str, int]]:
+    tables = [row["neighbours"]["by_engine"] for row in rows]
+    return {engine: {key: sum(table[engine][key] for table in tables if engine in table) for key in ("planted", "killed")}
+            for engine in ENGINES if any(engine in table for table in tables)}
 
 
 def exit_code(document: dict) -> int:
@@ -105,6 +139,14 @@ def markdown(document: dict) -> str:
     for row in document["claims"]:
         lines.append(f"| [{row['id']}](#{row['id'].lower()}) | {row['label']} | {row['grade']} | {row['scope']} "
                      f"| {row['title']} |")
+    lines += ["", "## False neighbours", "", f"{document['neighbours']['killed_exactly']} of {document['neighbours']['planted']} fall to a "
+              "counterexample in exact arithmetic, the rest to one in ball arithmetic. Each engine by itself (*planted*: on how many",
+              "neighbours it was tried; an engine that proves has to be refused; *formal*: Rocq and the false theorems of its own list):", "",
+              "| engine | planted | killed |", "|---|---|---|"]
+    lines += [f"| {engine} | {count['planted']} | {count['killed']} |" for engine, count in document["neighbours"]["by_engine"].items()]
+    lines += ["", "| claim | neighbour | operator | grade | certificate | killed by |", "|---|---|---|---|---|---|"]
+    lines += [f"| {row['id']} | {item['name']} | {item['operator']} | {item['grade']} | `{item['certificate']}` "
+              f"| {', '.join(item['killed_by'])} |" for row in document["claims"] for item in row["neighbours"]["listed"]]
     for row in document["claims"]:
         lines += ["", f"## {row['id']}", "", row["statement"], "", f"**{row['label']}**: {'; '.join(row['reasons'])}", ""]
         lines += [f"- Scope: {note}" for note in row["scope_notes"]]

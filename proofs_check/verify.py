@@ -14,7 +14,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache, partial
 from importlib import metadata, resources
 from multiprocessing import get_context
@@ -25,6 +25,7 @@ from proofs_check.claim import Claim
 from proofs_check.claims import all_claims, claim_by_id, load_claims
 from proofs_check.engines import ENGINES, Context
 from proofs_check.kernel import Replayed, canonical, digest, read_json, replay_files
+from proofs_check.neighbours import Attempt, plant
 from proofs_check.verdict import Trouble, Verdict, judge
 
 EXAMPLES = {"quick": 40, "full": 400}
@@ -51,6 +52,7 @@ class ClaimResult:
     rejected: tuple[tuple[str, str], ...]
     troubles: tuple[Trouble, ...]
     seconds: dict[str, float]
+    attempts: tuple[Attempt, ...] = ()
 
 
 @cache
@@ -118,11 +120,16 @@ def gather(name: str, options: Options) -> str:
             seconds[engine] = time.monotonic() - start
             certificates += found.certificates
             troubles += found.troubles
+        start = time.monotonic()
+        planted = plant(claim, options.profile, options.seed)
+        seconds["neighbours"] = time.monotonic() - start
+        certificates += planted.certificates
         write_claim(directory, claim, certificates)
         write_whole(directory / "run.json", canonical({
             "key": run_key(claim, options), "environment": environment(), "seed": str(options.seed),
             "profile": options.profile, "seconds": {key: f"{value:.3f}" for key, value in seconds.items()},
-            "troubles": [[item.part, item.kind, item.message] for item in troubles]}))
+            "troubles": [[item.part, item.kind, item.message] for item in troubles],
+            "attempts": [{**asdict(item), "tried": str(item.tried)} for item in planted.attempts]}))
     return name
 
 
@@ -142,6 +149,9 @@ def collect(claim: Claim, options: Options, earlier: dict[str, ClaimResult]) -> 
     accepted, rejected = replay_files(directory)
     run = read_json(directory / "run.json")
     troubles = [Trouble(*item) for item in run["troubles"]]
+    attempts = tuple(Attempt(**{**item, "tried": int(item["tried"])}) for item in run["attempts"])
+    troubles += [Trouble(item.variant, "error", f"'{item.variant}' is false, and the {item.engine} engine proves it")
+                 for item in attempts if item.stopped == ""]
     for name, reason in rejected:
         body = read_json(directory / name)
         kind = "suspect" if body["role"] == "refuted" and body["target"] in {p.name for p in claim.parts} else "error"
@@ -149,7 +159,7 @@ def collect(claim: Claim, options: Options, earlier: dict[str, ClaimResult]) -> 
     verdict = judge(claim, [record for _, record in accepted], troubles,
                     {name: result.verdict for name, result in earlier.items()})
     return ClaimResult(claim, verdict, tuple(accepted), tuple((name, str(reason)) for name, reason in rejected), tuple(troubles),
-                       {name: float(value) for name, value in run["seconds"].items()})
+                       {name: float(value) for name, value in run["seconds"].items()}, attempts)
 
 
 def _whose(body: dict, claim: Claim) -> str:

@@ -5,21 +5,26 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
 
+from proofs_check.certificates import write_claim
+from proofs_check.claim import Claim, Instance, bound_formula
 from proofs_check.claims import all_claims, claim_by_id
 from proofs_check.display import show_table
-from proofs_check.kernel import digest
+from proofs_check.engines.gathering import Context
+from proofs_check.engines.ledger import ledger
+from proofs_check.kernel import bound_names, canonical, digest, replay_files
 from proofs_check.report import claim_row
 from proofs_check.verify import Options, collect, is_fresh, selected
 
 
 @click.command(epilog="Example: sinkproof claims --family geometry")
 @click.option("--family", help="Only this family.")
-@click.option("--ledger", is_flag=True, help="One row per hypothesis: needed (with its counterexample) or not known to be.")
+@click.option("--ledger", "with_ledger", is_flag=True, help="One row per hypothesis and bound: needed (its counterexample is replayed now) or not known to be.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def claims(family: str | None, ledger: bool, as_json: bool) -> int:
+def claims(family: str | None, with_ledger: bool, as_json: bool) -> int:
     """List the claims."""
     chosen = [claim for claim in all_claims() if family in (None, claim.family)]
     if not chosen:
@@ -28,16 +33,38 @@ def claims(family: str | None, ledger: bool, as_json: bool) -> int:
     if as_json:
         print(json.dumps({"schema": "sinkproof/claims/1", "claims": [claim.document() | {"digest": digest(claim.document())}
                                                                     for claim in chosen]}, indent=1, ensure_ascii=False))
-    elif ledger:
-        rows = [(claim.id, part.name, item.name, "needed" if item.counterexample else "not known to be needed",
-                 "" if item.counterexample is None else _brief(item.counterexample.values))
-                for claim in chosen for part in claim.parts for item in part.hypotheses]
-        show_table("Ledger", ("claim", "part", "hypothesis", "ledger", "counterexample without it"), rows)
+    elif with_ledger:
+        rows = [row for claim in chosen for row in ledger_rows(claim)]
+        show_table("Ledger", ("claim", "part", "hypothesis", "ledger", "certificate", "replayed", "counterexample without it"), rows)
+        failed = [row for row in rows if row[5].startswith("REJECTED")]
+        print(f"{sum(row[3] == 'needed' for row in rows)} of {len(rows)} hypotheses and bounds are needed, each by a counterexample that "
+              f"the kernel {'replayed just now' if not failed else f'should replay; it rejected {len(failed)}'}; 'sinkproof verify' "
+              "writes the certificates")
+        return 1 if failed else 0
     else:
         rows = [(claim.id, claim.family, str(len(claim.parts)), str(len(claim.variants)), ", ".join(claim.uses), claim.title)
                 for claim in chosen]
         show_table("Claims", ("claim", "family", "parts", "variants", "uses", "title"), rows)
     return 0
+
+
+def ledger_rows(claim: Claim) -> list[tuple[str, ...]]:
+    """One row per hypothesis and per bound of a parameter, with the file of its certificate and what the kernel says to it."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        gathered = ledger(claim, Context(folder)).certificates
+        names = dict(zip(map(canonical, gathered), write_claim(folder, claim, gathered)))
+        accepted, rejected = replay_files(folder, list(names.values()))
+    said = {file: f"{record.outcome}, {record.grade}" for file, record in accepted}
+    said |= {file: f"REJECTED: {reason}" for file, reason in rejected}
+    files = {(item["target"], item["subject"]): names[canonical(item)] for item in gathered if item["role"] == "dropped"}
+    rows = []
+    for part in claim.parts:
+        for subject, counterexample in part.subjects().items():
+            file = files.get((part.name, subject), "")
+            rows.append((claim.id, part.name, subject, "needed" if file else "not known to be needed", file, said.get(file, ""),
+                         "" if counterexample is None else _brief(counterexample.values)))
+    return rows
 
 
 def _brief(values: object) -> str:
@@ -67,8 +94,9 @@ def show(id_: str, out: Path, as_json: bool) -> int:
         lines += ["", f"Part {part.name} ({part.quantifier}): {part.text}"]
         lines += [f"  where {name} = {text}" for name, text in part.definitions.items()]
         for item in part.hypotheses:
-            mark = f"needed: {_brief(item.counterexample.values)}" if item.counterexample else "not known to be needed"
-            lines.append(f"  hypothesis {item.name}: {item.text}   [{item.formula}]   ({mark})")
+            lines.append(f"  hypothesis {item.name}: {item.text}   [{item.formula}]   ({_mark(item.counterexample)})")
+        lines += [f"  bound {name}: {bound_formula(part.parameters, name) or name}   ({_mark(part.subjects()[name])})"
+                  for name in bound_names(part.parameters)]
         lines += [f"  conclusion: {text}" for text in part.conclusions]
         lines += [f"  attained: {part.attainment}"] if part.attainment else []
     lines += ["", "False variants:"] if claim.variants else []
@@ -76,6 +104,10 @@ def show(id_: str, out: Path, as_json: bool) -> int:
               for item in claim.variants]
     print("\n".join(lines))
     return 0
+
+
+def _mark(counterexample: Instance | None) -> str:
+    return "not known to be needed" if counterexample is None else f"needed: {_brief(counterexample.values)}"
 
 
 def _verdict_lines(claim, row: dict | None, out: Path) -> list[str]:

@@ -50,7 +50,11 @@ def verify(ids: tuple[str, ...], profile: str, out: Path, jobs: int, seed: int, 
              row["title"]) for row in document["claims"]]
     show_table("Verdicts", ("claim", "verdict", "grade", "scope", "killed", "title"), rows, styled=1)
     total = document["neighbours"]
-    print(f"{len(rows)} {'claim' if len(rows) == 1 else 'claims'}; false neighbours planted {total['planted']}, killed {total['killed']}; "
+    if profile == "full":
+        show_table("Neighbours by engine", ("engine", "planted", "killed"),
+                   [(engine, str(count["planted"]), str(count["killed"])) for engine, count in total["by_engine"].items()])
+    print(f"{len(rows)} {'claim' if len(rows) == 1 else 'claims'}; false neighbours planted {total['planted']}, killed {total['killed']} "
+          f"({total['killed_exactly']} by an exact counterexample); "
           f"report in {out / 'report.md'}, certificates in {out / 'certificates'}")
     if document["environment"].get("rocq") == "":
         print("Rocq is not installed, so no claim rests on a formal proof in this run; 'sinkproof doctor' says what to install.")

@@ -142,14 +142,15 @@ def negation_file(source: str, mutant: Mutant) -> str:
     )
 
 
-def run_mutants(directory: Path = HERE, *, cache: Path | None = None) -> tuple[MutantReport, ...]:
-    """Try to build every mutant, and check the named negations.
+def run_mutants(directory: Path = HERE, *, cache: Path | None = None,
+                only: frozenset[str] | None = None) -> tuple[MutantReport, ...]:
+    """Try to build every mutant (of the theorems `only`, if given), and check the named negations.
 
     Raises ValueError when a data file is broken, BuildFailed when an original does not build, RocqMissing
     without Rocq.
     """
     pinned, _ = read_list(directory)
-    mutants = read_mutants(directory)
+    mutants = tuple(item for item in read_mutants(directory) if only is None or item.theorem in only)
     toolchain = find_toolchain()
     sources = {file[:-2]: (directory / file).read_text(encoding="utf-8") for file in pinned}
     reports = []
