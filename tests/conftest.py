@@ -19,12 +19,13 @@ _SKIPPED: list[str] = []
 
 @pytest.fixture(scope="session")
 def tiny_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """The directory of a tiny random checkpoint of a family (tests/numerics/checkpoint_models.py), written once a session."""
+    """The directory of a tiny random checkpoint of a family (tests/numerics/checkpoint_models.py), written once."""
     if any(importlib.util.find_spec(name) is None for name in ("torch", "transformers")):
         pytest.skip("the extra 'models' (torch, transformers) is not installed; run: make models")
     import checkpoint_models
 
-    return functools.cache(lambda family: checkpoint_models.save(family, tmp_path_factory.mktemp("checkpoints") / family))
+    folder = tmp_path_factory.mktemp("checkpoints")
+    return functools.cache(lambda family: checkpoint_models.save(family, folder / family))
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

@@ -1,7 +1,7 @@
-"""Real checkpoints: loading, extraction with its check, and interventions; torch and transformers are the extra `models`.
+"""Real checkpoints: loading, extraction with its check, interventions; torch and transformers are the extra `models`.
 
-`open_checkpoint` opens what a user has on disk; `Checkpoint.run` hands each layer's record to a visitor; `check_extraction`
-says whether the record gives back what the model computed.
+`open_checkpoint` opens what a user has on disk; `Checkpoint.run` hands each layer's record to a visitor;
+`check_extraction` says whether the record gives back what the model computed.
 """
 
 from numerics.checkpoint.engine import MissingModels

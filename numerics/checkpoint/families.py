@@ -1,7 +1,7 @@
 """Where each architecture keeps its attention block, and how to read its weights into a `LayerWeights`.
 
-A family is data: names of modules, whether a gain is stored as its difference from one, which optional parts it has.  Two
-layouts of the projections occur: GPT-2's fused one (weights input-first) and the separate one of all the others.
+A family is data: names of modules, whether a gain is stored as its difference from one, which optional parts it has.
+Two layouts of the projections occur: GPT-2's fused one (weights input-first) and the separate one of all the others.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def _llama_like(name: str, **parts: Any) -> Family:
 
 
 def _gemma_like(name: str, **parts: Any) -> Family:
-    return Family(name, "layers", "input_layernorm", "self_attn", "post_attention_layernorm", "pre_feedforward_layernorm",
-                  gain_from_one=True, **parts)
+    norms = ("post_attention_layernorm", "pre_feedforward_layernorm")
+    return Family(name, "layers", "input_layernorm", "self_attn", *norms, gain_from_one=True, **parts)
 
 
 # transformers' model_type -> family.
@@ -82,7 +82,8 @@ def _separate(attention: Any) -> dict[str, np.ndarray | None]:
     size = attention.head_dim
 
     def by_head(parameter: Any) -> np.ndarray | None:
-        return None if parameter is None else (rows := _array(parameter)).reshape(len(rows) // size, size, *rows.shape[1:])
+        rows = _array(parameter)
+        return None if rows is None else rows.reshape(len(rows) // size, size, *rows.shape[1:])
 
     output = _array(attention.o_proj.weight)
     return {

@@ -20,14 +20,14 @@ __all__ = ["memory_needed", "open_checkpoint"]
 
 
 def open_checkpoint(path: Path, *, gguf: str | None = None) -> Checkpoint:
-    """Open the checkpoint in directory ``path`` (with ``gguf``: the GGUF file of that name in it), or the .gguf file ``path``.
+    """Open the checkpoint in directory ``path`` (with ``gguf``: the GGUF file of that name in it), or a .gguf file.
 
-    The architecture is read from the files: GPT-2, Llama, Mistral, Gemma 1, 2 or 3 (text); as GGUF, Llama alone.  Weights are
-    held in float32, and attention is computed explicitly.
+    The architecture is read from the files: GPT-2, Llama, Mistral, Gemma 1, 2 or 3 (text); as GGUF, Llama alone.
+    Weights are held in float32, and attention is computed explicitly.
 
-    Raises MissingModels without the extra ``models``; ValueError, with what was expected, what was found and the fix, for: no
-    such directory, another architecture (encoder-only ones among them), bidirectional attention, weights or a tokenizer missing
-    or unreadable, weights that are not all there, too little memory.
+    Raises MissingModels without the extra ``models``; ValueError, with what was expected, what was found and the fix,
+    for: no such directory, another architecture (encoder-only ones among them), bidirectional attention, weights or a
+    tokenizer missing or unreadable, weights that are not all there, too little memory.
     """
     directory, name = _located(Path(path), gguf)
     source = {"gguf_file": name} if name else {}
@@ -55,7 +55,7 @@ def open_checkpoint(path: Path, *, gguf: str | None = None) -> Checkpoint:
 
 
 def memory_needed(path: Path, *, gguf: str | None = None) -> int:
-    """Bytes that `open_checkpoint` needs at its peak, from the configuration alone; raises what it raises for a bad one."""
+    """Bytes that `open_checkpoint` needs at its peak, by the configuration alone; raises ValueError for a bad one."""
     directory, name = _located(Path(path), gguf)
     return _needed(_config(directory, name, name or directory.name), name)
 
@@ -65,8 +65,9 @@ def _located(path: Path, gguf: str | None) -> tuple[Path, str | None]:
     if path.is_file() and path.suffix == ".gguf" and gguf is None:
         return path.parent, path.name
     if not path.is_dir():
-        raise ValueError(f"Expected a checkpoint's directory or a .gguf file, found {'a file' if path.exists() else 'nothing'} at"
-                         f" '{path}'; give the directory that holds config.json, or the GGUF file itself.")
+        found = "a file" if path.exists() else "nothing"
+        raise ValueError(f"Expected a checkpoint's directory or a .gguf file, found {found} at '{path}'; give the"
+                         " directory that holds config.json, or the GGUF file itself.")
     if gguf is not None:
         if not (path / gguf).is_file():
             raise ValueError(f"Expected the GGUF file '{gguf}' in '{path}', found none; check its name.")
@@ -75,22 +76,22 @@ def _located(path: Path, gguf: str | None) -> tuple[Path, str | None]:
         files = sorted(file.name for file in path.glob("*.gguf"))
         if len(files) == 1:
             return path, files[0]
-        raise ValueError(f"Expected config.json or one GGUF file in '{path}', found {len(files)} GGUF files and no config.json;"
-                         " give the directory of one checkpoint, or the GGUF file itself.")
+        raise ValueError(f"Expected config.json or one GGUF file in '{path}', found {len(files)} GGUF files and no"
+                         " config.json; give the directory of one checkpoint, or the GGUF file itself.")
     return path, None
 
 
 def _config(directory: Path, gguf: str | None, title: str) -> Any:
     kind = gguf_architecture(directory / gguf) if gguf else _stated_kind(directory / "config.json")
     if kind not in FAMILIES:
-        raise ValueError(f"Expected a decoder-only checkpoint of one of the architectures {', '.join(FAMILIES)}, got {kind!r} in"
-                         f" {title}; encoders and other architectures are not read.")
+        raise ValueError(f"Expected a decoder-only checkpoint of one of the architectures {', '.join(FAMILIES)}, got"
+                         f" {kind!r} in {title}; encoders and other architectures are not read.")
     config = _read(title, "a configuration", engine().transformers.AutoConfig, directory,
                    {"gguf_file": gguf} if gguf else {})
     for setting in ("use_bidirectional_attention", "add_cross_attention", "is_encoder_decoder", "quantization_config"):
         if getattr(config, setting, None):
-            raise ValueError(f"Expected a causal decoder with plain float weights, got {setting} in the configuration of {title};"
-                             " choose another checkpoint.")
+            raise ValueError(f"Expected a causal decoder with plain float weights, got {setting} in the configuration"
+                             f" of {title}; choose another checkpoint.")
     return config
 
 
@@ -99,7 +100,7 @@ def _stated_kind(file: Path) -> str | None:
     try:
         stated = json.loads(file.read_text())
     except (OSError, ValueError) as error:
-        raise ValueError(f"Expected JSON in '{file}', got something else ({error}); restore the checkpoint's files.") from error
+        raise ValueError(f"Expected JSON in '{file}', got something else ({error}); restore the file.") from error
     return stated.get("model_type") if isinstance(stated, dict) else None
 
 
@@ -115,8 +116,8 @@ def _model(directory: Path, source: dict[str, str], config: Any, title: str) -> 
         "config": config, "dtype": engine().torch.float32, "attn_implementation": "eager", "output_loading_info": True})
     absent = sorted(map(str, (*report["missing_keys"], *report["mismatched_keys"])))
     if absent:
-        raise ValueError(f"Expected every weight of {title}, found {len(absent)} missing or of another shape, among them"
-                         f" {absent[0]}; restore the checkpoint's files.")
+        raise ValueError(f"Expected every weight of {title}, found {len(absent)} missing or of another shape, among"
+                         f" them {absent[0]}; restore the checkpoint's files.")
     return model.eval()
 
 

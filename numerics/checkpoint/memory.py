@@ -14,7 +14,7 @@ CONTROL_GROUP = Path("/sys/fs/cgroup")
 
 
 def bytes_needed(model: Any, *, gguf: bool) -> int:
-    """Bytes at the peak of loading: the parameters in float32, twice for GGUF (transformers dequantises before it assigns).
+    """Bytes at the peak of loading: the parameters in float32, twice for GGUF (dequantised first, then assigned).
 
     `model` may live on torch's meta device, where parameters have shapes but no storage.
     """
@@ -30,10 +30,11 @@ def attention_bytes(heads: int, count: int) -> int:
 
 
 def free_memory() -> int:
-    """Bytes this process may still take: what the machine has available, or its control group's limit if that is less."""
+    """Bytes this process may still take: what the machine has, or its control group's limit if that is less."""
     limits = [required("psutil").virtual_memory().available]
     try:
-        limits.append(int((CONTROL_GROUP / "memory.max").read_text()) - int((CONTROL_GROUP / "memory.current").read_text()))
+        limit, taken = (int((CONTROL_GROUP / f"memory.{name}").read_text()) for name in ("max", "current"))
+        limits.append(limit - taken)
     except (OSError, ValueError):  # no such control group, or the limit is "max"
         pass
     return min(limits)
@@ -43,5 +44,5 @@ def require_memory(needed: int, what: str, fix: str) -> None:
     """Raise ValueError unless ``needed`` bytes are free; both are said in GiB."""
     free = free_memory()
     if needed > free:
-        raise ValueError(f"Expected {needed / GIB:.1f} GiB of free memory for {what}, found {max(free, 0) / GIB:.1f} GiB;"
-                         f" close other programs or {fix}.")
+        raise ValueError(f"Expected {needed / GIB:.1f} GiB of free memory for {what}, found {max(free, 0) / GIB:.1f}"
+                         f" GiB; close other programs or {fix}.")

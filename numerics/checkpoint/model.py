@@ -1,6 +1,6 @@
 """An opened checkpoint: its sizes, its tokenizer, its weights layer by layer, and passes over a text.
 
-A pass hands each layer to a visitor as it is computed and keeps nothing, so that memory stays near the model's own size.
+A pass hands each layer to a visitor as it is computed and keeps nothing: memory stays near the model's own size.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ Visitor = Callable[[LayerPass], None]
 class Checkpoint:
     """A decoder-only transformer in float32 with its tokenizer; `numerics.checkpoint.open_checkpoint` makes it.
 
-    `context` is the longest text in tokens; `bos_id` is None when the tokenizer names no BOS token.  `model` (the base model,
-    without the output layer) and `tokenizer` are transformers' objects.
+    `context` is the longest text in tokens; `bos_id` is None when the tokenizer names no BOS token.  `model` (the base
+    model, without the output layer) and `tokenizer` are transformers' objects.
     """
 
     name: str
@@ -63,9 +63,9 @@ class Checkpoint:
     ) -> Float[np.ndarray, "token dim"]:
         """One forward pass in float32; `visit` is called with each layer (of `layers`, if given) as it is computed.
 
-        The pass starts at position 0 with exactly these ids: put `bos_id` first for a text with BOS.  Returns the hidden states
-        after the last norm, in float64.  Raises ValueError for no ids, ids outside the vocabulary, a text longer than the
-        context or needing more memory than is free, or a layer that does not exist.
+        The pass starts at position 0 with exactly these ids: put `bos_id` first for a text with BOS.  Returns the
+        hidden states after the last norm, in float64.  Raises ValueError for no ids, ids outside the vocabulary, a
+        text longer than the context or needing more memory than is free, or a layer that does not exist.
         """
         return self._pass(ids, visit, layers)
 
@@ -79,14 +79,14 @@ class Checkpoint:
         layers: Collection[int] | None = None,
         residual: Float[np.ndarray, "token dim"] | None = None,
     ) -> Float[np.ndarray, "token dim"]:
-        """The pass of `run` with the attention of one layer replaced: its heads mix their values by `attention` (query first).
+        """The pass of `run` with one layer's attention replaced: its heads mix values by `attention`, query first.
 
-        Everything after that layer sees the change.  That layer's own visit has the given attention and the output it makes.
-        With `residual`, the stream before that layer as an earlier pass of the same ids saw it (`LayerPass.residual`), the
-        layers before it are neither computed again nor visited.
+        Everything after that layer sees the change.  That layer's own visit has the given attention and the output it
+        makes.  With `residual`, the stream before that layer as an earlier pass of the same ids saw it
+        (`LayerPass.residual`), the layers before it are neither computed again nor visited.
 
-        Returns the hidden states after the last norm, in float64.  Raises ValueError as `run` does, and for arrays of another
-        shape or with NaN.  Any finite weights are taken: rows need not lie on the simplex.
+        Returns the hidden states after the last norm, in float64.  Raises ValueError as `run` does, and for arrays of
+        another shape or with NaN.  Any finite weights are taken: rows need not lie on the simplex.
         """
         return self._pass(ids, visit, layers, replaced=(layer, attention), residual=residual)
 
@@ -113,7 +113,8 @@ class Checkpoint:
             if residual is not None:
                 _require_array("residual", residual, (count, self.dim))
                 start = replaced[0]
-                hooks.skip(self._blocks[:start], self._blocks[start], torch.as_tensor(residual, dtype=torch.float32)[None])
+                stream = torch.as_tensor(residual, dtype=torch.float32)[None]
+                hooks.skip(self._blocks[:start], self._blocks[start], stream)
             for layer in range(start, self.layers):
                 new = replaced[1] if replaced is not None and layer == replaced[0] else None
                 if layer in wanted or new is not None:
@@ -123,7 +124,7 @@ class Checkpoint:
         return states[0].double().numpy()
 
     def _watch(self, hooks: _Hooks, layer: int, visit: Visitor | None, new: np.ndarray | None) -> None:
-        """Hook one block: hand what it computes to `visit`, and let it go on with `new` attention instead of its own."""
+        """Hook one block: hand what it computes to `visit`; with `new` attention it goes on from that."""
         block, seen = self._blocks[layer], {}
 
         def on_norm(module: Any, given: tuple, inputs: Any) -> None:
@@ -159,7 +160,8 @@ class Checkpoint:
 
     def _require_layer(self, layer: int) -> None:
         if not 0 <= layer < self.layers:
-            raise ValueError(f"Expected a layer in 0..{self.layers - 1}, got {layer}; {self.name} has {self.layers} layers.")
+            raise ValueError(f"Expected a layer in 0..{self.layers - 1}, got {layer}; choose a layer of"
+                             f" {self.name}.")
 
 
 class _Hooks:
@@ -192,8 +194,9 @@ class _Hooks:
 
 def _require_array(name: str, array: np.ndarray, shape: tuple[int, ...]) -> None:
     if np.shape(array) != shape or not np.isfinite(array).all():
-        raise ValueError(f"Expected {name} of shape {shape} with finite entries, got shape {np.shape(array)}"
-                         f"{'' if np.shape(array) != shape else ' with NaN or infinity'}; build it for this text and model.")
+        found = np.shape(array) if np.shape(array) != shape else "NaN or infinity"
+        raise ValueError(f"Expected {name} of shape {shape} with finite entries, got {found}; build it for this"
+                         " text and model.")
 
 
 def _visible(mask: Any) -> np.ndarray:

@@ -1,7 +1,7 @@
 """The extraction check: what a layer's record must give back, rebuilt in float64 and compared with the model's own.
 
-Each link of the block is rebuilt from what the model had before it, so that the link that was misread is the one that is
-named: the pre-attention input from the residual stream, attention and output from the model's pre-attention input.
+Each link is rebuilt from what the model had before it, so that the link that was misread is named: the pre-attention
+input from the residual stream; attention and output from the model's pre-attention input.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from numerics.layer import rms_norm
 
 __all__ = ["Agreement", "ExtractionError", "check_extraction", "head_logits", "mix_values", "rebuild", "visible_keys"]
 
+MISREAD = "this checkpoint is not read correctly, so nothing is measured"
+
 
 class ExtractionError(ValueError):
     """What was extracted does not give back what the model computed; the message names layer, head and error."""
@@ -27,8 +29,8 @@ class ExtractionError(ValueError):
 class Agreement:
     """Largest differences between a layer as the model computed it and as rebuilt from its record.
 
-    ``input_error`` and ``output_error`` are max|difference| / max|model's|; ``attention_error[h]`` is max|difference| of head
-    h, for attention is a probability.
+    ``input_error`` and ``output_error`` are max|difference| / max|model's|; ``attention_error[h]`` is max|difference|
+    of head h, for attention is a probability.
     """
 
     layer: int
@@ -51,7 +53,7 @@ def visible_keys(count: int, window: int | None) -> Bool[np.ndarray, "token toke
 def head_logits(
     weights: LayerWeights, inputs: Float[np.ndarray, "token dim"], rotation: Rotation | None
 ) -> Float[np.ndarray, "head token token"]:
-    """Logits of all heads, query first, before the mask: scale <q, k> with bias, qk-norm and RoPE, then the soft cap."""
+    """Logits of all heads, query first, before the mask: scale <q, k> with bias, qk-norm, RoPE, then the soft cap."""
     x = np.asarray(inputs, dtype=np.float64)
     queries = _rotated(_qk_normed(_projected(x, weights.w_q, weights.b_q), weights.q_norm, weights.qk_eps), rotation)
     keys = _rotated(_qk_normed(_projected(x, weights.w_k, weights.b_k), weights.k_norm, weights.qk_eps), rotation)
@@ -75,7 +77,7 @@ def rebuild(
 ) -> tuple[Float[np.ndarray, "head token token"], Float[np.ndarray, "token dim"]]:
     """Attention and output of a block in float64 from its pre-attention input and its weights alone (theory.md P).
 
-    The mask is the causal one with the window of ``weights``; the rotation is the layer's (the positions the model used).
+    The mask is the causal one with the window of ``weights``; the rotation is the layer's (the model's positions).
     """
     count = len(layer.inputs)
     logits = head_logits(weights, layer.inputs, layer.rotation)
@@ -87,8 +89,8 @@ def rebuild(
 def check_extraction(weights: LayerWeights, layer: LayerPass, tol: float = 1e-5) -> Agreement:
     """Compare a layer's record with the model's own input, attention, mask and output.
 
-    Returns the differences.  Raises ExtractionError unless each is at most ``tol`` (NaN is refused) and the model's mask is the
-    causal one with the window of ``weights``; the message names the layer, the head and the error.
+    Returns the differences.  Raises ExtractionError unless each is at most ``tol`` (NaN is refused) and the model's
+    mask is the causal one with the window of ``weights``; the message names the layer, the head and the error.
     """
     attention, output = rebuild(weights, layer)
     inputs = stream(weights, layer.residual).normalised * weights.norm_gain
@@ -107,16 +109,18 @@ def check_extraction(weights: LayerWeights, layer: LayerPass, tol: float = 1e-5)
     }
     for part, error in named.items():
         if not error <= tol:
-            raise ExtractionError(f"Layer {layer.layer}, {part} rebuilt from the extracted weights differs from the model's by"
-                                  f" {error:.3g}, more than {tol:g}; this checkpoint is not read correctly, so nothing is measured.")
+            raise ExtractionError(f"Layer {layer.layer}, {part} rebuilt from the extracted weights differs from the"
+                                  f" model's by {error:.3g}, more than {tol:g}; {MISREAD}.")
     if not np.array_equal(layer.visible, visible_keys(len(layer.inputs), weights.window)):
-        raise ExtractionError(f"Layer {layer.layer}: the model's mask is not causal with window {weights.window}, as was extracted;"
-                              " this checkpoint is not read correctly, so nothing is measured.")
+        raise ExtractionError(f"Layer {layer.layer}: the model's mask is not the causal one with the extracted window"
+                              f" {weights.window}; {MISREAD}.")
     return found
 
 
 def _projected(
-    x: Float[np.ndarray, "token dim"], weights: Float[np.ndarray, "head size dim"], bias: Float[np.ndarray, "head size"] | None
+    x: Float[np.ndarray, "token dim"],
+    weights: Float[np.ndarray, "head size dim"],
+    bias: Float[np.ndarray, "head size"] | None,
 ) -> Float[np.ndarray, "head token size"]:
     projected = x @ weights.transpose(0, 2, 1)
     return projected if bias is None else projected + bias[:, None, :]

@@ -1,7 +1,7 @@
 """What is extracted from one attention block of a checkpoint: weights per head, inputs, attention, output.
 
-Everything a measurement needs is in these two records, as numpy arrays; nothing downstream imports torch.  Weights do not
-depend on the text and are read once; a pass over a text gives one `LayerPass` per layer.
+Everything a measurement needs is in these two records, as numpy arrays; nothing downstream imports torch.  Weights do
+not depend on the text and are read once; a pass over a text gives one `LayerPass` per layer.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class Rotation:
 class LayerWeights:
     """The attention block of one layer, in float64; query head h uses key/value head h // (heads // kv_heads).
 
-    With x the pre-attention input (norm and gain applied), q = w_q[h] x + b_q[h], k and v likewise from the key/value head;
-    queries and keys are then normalised (`q_norm`, `k_norm`: RMSNorm gains over head_dim, epsilon `qk_eps`) and rotated where
-    the model does so; logits are scale * <q, k>, soft-capped as c tanh(. / c); the block adds
+    With x the pre-attention input (norm and gain applied), q = w_q[h] x + b_q[h], k and v likewise from the key/value
+    head; queries and keys are then normalised (`q_norm`, `k_norm`: RMSNorm gains over head_dim, epsilon `qk_eps`) and
+    rotated where the model does so; logits are scale * <q, k>, soft-capped as c tanh(. / c); the block adds
     sum_h w_o[h] sum_j a^h_ij v_j + b_o.
     """
 
@@ -51,7 +51,8 @@ class LayerWeights:
     norm_eps: float
     norm_gain: Float[np.ndarray, " dim"]
     norm_bias: Float[np.ndarray, " dim"] | None
-    # RMSNorm on the block's output before it is added to the stream (Gemma 2 and 3), and the norm that reads the stream after it.
+    # RMSNorm on the block's output before it is added to the stream (Gemma 2 and 3), and the norm that reads the stream
+    # after it (of the kind and epsilon of the block's own).
     post_norm_gain: Float[np.ndarray, " dim"] | None = None
     next_norm_gain: Float[np.ndarray, " dim"] | None = None
     next_norm_bias: Float[np.ndarray, " dim"] | None = None
@@ -69,8 +70,9 @@ class LayerWeights:
 class LayerPass:
     """One layer on one text: what entered the attention block and what the model itself made of it.
 
-    `attention` has the query axis first.  `output` is what the block computes before any norm that follows it; `residual`
-    is the stream before the block's norm.  `visible[i, j]` says whether query i may see key j (causal, window).
+    `attention` has the query axis first.  `output` is what the block computes before any norm that follows it;
+    `residual` is the stream before the block's norm.  `visible[i, j]` says whether query i may see key j (causal,
+    window).
     """
 
     layer: int

@@ -4,8 +4,8 @@ For tests only, and importable from any of them as `checkpoint_models`; the sess
 tests/conftest.py writes each once and returns its directory: `tiny_checkpoint("gemma2")`.  torch and transformers are
 imported inside the functions.
 
-Every parameter is drawn at a scale at which it matters: gains are far from 1, biases from 0, logits reach the soft cap, the
-sliding windows and the context that the llama3 rotary scaling was made for are shorter than TEXT.
+Every parameter is drawn at a scale at which it matters: gains are far from 1, biases from 0, logits reach the soft
+cap, the sliding windows and the context that the llama3 rotary scaling was made for are shorter than TEXT.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ FAMILIES = ("gpt2", "llama", "mistral", "gemma", "gemma2", "gemma3")
 WINDOW = 7
 CONTEXT = 96
 BOS = "<s>"
-TEXT = ("The river rose in the night. By morning the lower field was a lake, and the fence posts stood in it like the teeth "
-        "of a comb; nobody had heard the water come.")
+TEXT = ("The river rose in the night. By morning the lower field was a lake, and the fence posts stood in it like the"
+        " teeth of a comb; nobody had heard the water come.")
 
 
 def save(family: str, directory: Path, *, bos: bool = True, seed: int = 0) -> Path:
@@ -93,7 +93,7 @@ def tokenizer(bos: bool):
 
 
 def _drawn(family: str, name: str, shape, generator):
-    """Projections keep the scale of what they act on, doubled for queries and keys; gains spread around 1, biases around 0."""
+    """Projections keep the scale of what they act on, doubled for queries and keys; gains are near 1, biases near 0."""
     import torch
 
     noise = torch.randn(shape, generator=generator)

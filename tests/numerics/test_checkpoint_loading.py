@@ -38,7 +38,8 @@ def test_a_checkpoint_says_its_sizes(tiny_checkpoint, family):
     assert (opened.name, opened.family, opened.layers, opened.heads, opened.dim) == (family, family, 3, 6, 36)
     assert (opened.kv_heads, opened.head_dim, opened.context, opened.bos_id) == (kv_heads, head_dim, 96, 0)
     weights = opened.weights(2)
-    assert weights.layer == 2 and weights.w_o.shape == (6, 36, head_dim) and weights.w_v.shape == (kv_heads, head_dim, 36)
+    assert weights.layer == 2
+    assert weights.w_o.shape == (6, 36, head_dim) and weights.w_v.shape == (kv_heads, head_dim, 36)
     assert weights.w_q.dtype == np.float64
 
 
@@ -71,7 +72,8 @@ def test_bfloat16_weights_are_read_into_float32(copy):
 
     exact = open_checkpoint(copy).weights(1).w_q
     file = copy / "model.safetensors"
-    save_file({name: tensor.to(torch.bfloat16) for name, tensor in load_file(file).items()}, file, metadata={"format": "pt"})
+    tensors = {name: tensor.to(torch.bfloat16) for name, tensor in load_file(file).items()}
+    save_file(tensors, file, metadata={"format": "pt"})
     rounded = open_checkpoint(copy).weights(1).w_q
     assert rounded.dtype == np.float64
     # bfloat16 keeps eight bits: its rounding error is at most 2^-8 of the number.
@@ -84,14 +86,16 @@ def test_another_architecture_is_refused_by_name(copy, kind):
         open_checkpoint(configured(copy, model_type=kind))
 
 
-@pytest.mark.parametrize("setting", [{"is_encoder_decoder": True}, {"quantization_config": {"quant_method": "gptq", "bits": 4}}])
+@pytest.mark.parametrize(
+    "setting", [{"is_encoder_decoder": True}, {"quantization_config": {"quant_method": "gptq", "bits": 4}}])
 def test_a_decoder_of_another_make_is_refused(copy, setting):
     with pytest.raises(ValueError, match=f"got {next(iter(setting))} in the configuration"):
         open_checkpoint(configured(copy, **setting))
 
 
 def test_a_gemma_that_looks_both_ways_is_refused(tiny_checkpoint, tmp_path):
-    both_ways = configured(Path(shutil.copytree(tiny_checkpoint("gemma3"), tmp_path / "mine")), use_bidirectional_attention=True)
+    directory = Path(shutil.copytree(tiny_checkpoint("gemma3"), tmp_path / "mine"))
+    both_ways = configured(directory, use_bidirectional_attention=True)
     with pytest.raises(ValueError, match="Expected a causal decoder .* use_bidirectional_attention"):
         open_checkpoint(both_ways)
 
@@ -135,7 +139,7 @@ def test_one_missing_tensor_is_refused_and_not_made_up(copy):
     tensors = load_file(file)
     del tensors["model.layers.1.self_attn.k_proj.weight"]
     save_file(tensors, file, metadata={"format": "pt"})
-    with pytest.raises(ValueError, match="found 1 missing or of another shape, among them layers.1.self_attn.k_proj.weight"):
+    with pytest.raises(ValueError, match="found 1 missing or of another shape, among them layers.1.self_attn.k_proj"):
         open_checkpoint(copy)
 
 

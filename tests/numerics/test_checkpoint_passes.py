@@ -1,4 +1,4 @@
-"""Passes over a text: every layer once and in order, and one layer's attention replaced with effect on all that follow."""
+"""Passes over a text: every layer once and in order; one layer's attention replaced, with effect on all later ones."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ def test_a_pass_is_the_models_own(opened, ids, family):
 
     kept, final = passed(opened[family], ids)
     with torch.no_grad():
-        expected = opened[family].model(torch.tensor([ids]), output_attentions=True, output_hidden_states=True, use_cache=False)
+        expected = opened[family].model(
+            torch.tensor([ids]), output_attentions=True, output_hidden_states=True, use_cache=False)
     assert [seen.layer for seen in kept] == [0, 1, 2]
     for seen in kept:
         np.testing.assert_array_equal(seen.residual, expected.hidden_states[seen.layer][0].double().numpy())
@@ -51,11 +52,12 @@ def test_a_pass_is_the_models_own(opened, ids, family):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_stream_after_a_block_is_read_by_the_next_norm(opened, ids, family):
-    """residual + output (through the norm that follows it, where there is one), then next_norm: what the MLP is given."""
+    """residual + output (through the norm that follows it, if there is one), then next_norm: what the MLP is given."""
     checkpoint = opened[family]
     places, block = checkpoint.places, getattr(checkpoint.model, checkpoint.places.blocks)[1]
     given: list[np.ndarray] = []
-    handle = getattr(block, places.next_norm).register_forward_hook(lambda _, __, made: given.append(made[0].double().numpy()))
+    handle = getattr(block, places.next_norm).register_forward_hook(
+        lambda _, __, made: given.append(made[0].double().numpy()))
     kept, _ = passed(checkpoint, ids)
     handle.remove()
     weights, seen = checkpoint.weights(1), kept[1]
@@ -119,7 +121,8 @@ def test_a_pass_that_fails_leaves_no_hook_behind(opened, ids):
 def test_only_the_layers_asked_for_are_visited(opened, ids):
     seen: list[int] = []
     opened["gpt2"].run(ids, lambda layer: seen.append(layer.layer), layers={2, 0})
-    opened["gpt2"].run_with(ids, 1, np.tile(np.eye(len(ids)), (6, 1, 1)), lambda layer: seen.append(layer.layer), layers=[2])
+    diagonal = np.tile(np.eye(len(ids)), (6, 1, 1))
+    opened["gpt2"].run_with(ids, 1, diagonal, lambda layer: seen.append(layer.layer), layers=[2])
     assert seen == [0, 2, 2]
 
 
