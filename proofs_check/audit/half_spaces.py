@@ -37,12 +37,13 @@ def half_spaces(layer: int, weights: LayerWeights, content: np.ndarray, sink: np
             exact = sink.astype(np.float64)
             checks += [hull_check("G1 keys", "the sink's input is not in the hull of the content tokens'", rows, cloud, exact, None),
                        alignment_check(rows, cloud, exact)]
-        values, ranks = [], []
+        values, ranks, compared = [], [], []
         for group, found in enumerate(value_coordinates(weights, rows)):
             narrow = found.astype(np.float32)
             ranks.append(int(np.linalg.matrix_rank(found)))
             values.append(hull_check(f"E2 values {group}", f"0 is not in the hull of W_V x_j, key/value head {group}", narrow,
                                      store.cloud(narrow), None, max(ranks[-1], 1)))
+            compared.append(None if (alike := same_moments(found, seed)) is None else uncertified(alike)["holds"])
         certify([*checks, *values], filling, Claim(
             id="audit", title=f"Half-spaces in layer {layer}", family="audit", statement="What holds for the stored rows.",
             parts=tuple(check.part for check in (*checks, *values) if check.part is not None), scope_notes=SCOPE,
@@ -50,8 +51,8 @@ def half_spaces(layer: int, weights: LayerWeights, content: np.ndarray, sink: np
     named = {check.key.removeprefix("G1 ").removeprefix("G4 "): answer(check) for check in checks}
     return named | {
         "count": len(content), "distinct": len(rows), "dim": dim, "twice_dim": 2 * dim, "chance": chance(len(rows), dim),
-        "values": [answer(check) | {"rank": rank, "count": len(rows), "chance": check.chance}
-                   for check, rank in zip(values, ranks, strict=True)],
+        "values": [answer(check) | {"rank": rank, "count": len(rows), "chance": check.chance, "same_mean_and_covariance": alike}
+                   for check, rank, alike in zip(values, ranks, compared, strict=True)],
         "without_bos": None if without_bos is None else uncertified(np.unique(without_bos, axis=0)),
         "controls": controls(rows, seed),
     }
@@ -72,9 +73,17 @@ def uncertified(rows: np.ndarray) -> dict:
 
 def controls(rows: np.ndarray, seed: int) -> dict:
     """Gaussian clouds of the same size: isotropic, and with the measured mean and covariance."""
-    drawn = np.random.default_rng(seed).standard_normal(rows.shape)
+    alike = same_moments(rows, seed)
+    return {"isotropic": uncertified(np.random.default_rng(seed).standard_normal(rows.shape)),
+            "same_mean_and_covariance": None if alike is None else uncertified(alike)}
+
+
+def same_moments(rows: np.ndarray, seed: int) -> np.ndarray | None:
+    """As many independent Gaussian rows with the rows' own mean and covariance; None where there are too few to estimate it."""
+    if len(rows) <= rows.shape[1]:
+        return None
     wide = rows.astype(np.float64)
     mean = wide.mean(axis=0)
-    scale = np.linalg.svd(wide - mean, full_matrices=False)
-    alike = mean + (drawn * (scale[1] / np.sqrt(len(rows) - 1))) @ scale[2] if len(rows) > rows.shape[1] else None
-    return {"isotropic": uncertified(drawn), "same_mean_and_covariance": None if alike is None else uncertified(alike)}
+    _, scale, axes = np.linalg.svd(wide - mean, full_matrices=False)
+    drawn = np.random.default_rng(seed).standard_normal(rows.shape)
+    return mean + (drawn * (scale / np.sqrt(len(rows) - 1))) @ axes

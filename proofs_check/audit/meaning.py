@@ -51,12 +51,21 @@ def meaning(document: dict) -> list[Finding]:
     def space(name: str) -> Callable[[dict], bool | None]:
         return lambda layer: layer["half_space"][name]["holds"] if name in layer["half_space"] else None
 
+    def linear(layer: dict, test: Callable[[float, float], bool], head: dict | None = None) -> bool | None:
+        """A test of (τ, φ) of the stream; undecided where the block's output is normalised before it is added."""
+        found = (layer if head is None else head)["drift"]["stream_measured"]
+        return None if layer["output_norm"] else test(found["tau"], found["phi"])
+
     def sign(layer: dict) -> bool | None:
+        if layer["output_norm"]:
+            return None
         moved = {point["target"]: point for point in layer["mixing"][condition] if point["t"] == 1.0}
         gap = moved["uniform"]["measured"] - moved["diagonal"]["measured"]
         return (gap > 0) == (layer["drift"]["stream_measured"]["drift"] > 0)
 
-    def raises(layer: dict) -> bool:
+    def raises(layer: dict) -> bool | None:
+        if layer["output_norm"]:
+            return None
         item = layer["drift"]["stream_measured"]
         return item["rho"] * (item["g"] - item["g0"]) + (1 - item["rho"]) * item["drift"] / length > 0
 
@@ -97,14 +106,14 @@ def meaning(document: dict) -> list[Finding]:
     over("heads", "E", "the content values have rank at least 2", ("M1",),
          lambda layer, head: head["values"][condition]["rank"] >= 2, "attention moves information between tokens")
     over("heads", "O", "D > 0 (the head's drift in the stream)", ("O3", "O7"),
-         lambda layer, head: head["drift"]["stream_measured"]["drift"] > 0, "then uniform smooths more than the diagonal in O's model")
+         lambda layer, head: linear(layer, lambda tau, phi: 2 * tau + phi > 0, head), "then uniform smooths more than the diagonal in O's model")
     for words, test in (("τ >= 0: the cosine rises all along the mix", lambda tau, phi: tau >= 0),
                         ("-φ < τ < 0: a maximum inside the mix", lambda tau, phi: -phi < tau < 0),
                         ("τ <= -φ: the cosine falls along the mix", lambda tau, phi: tau <= -phi)):
-        over("heads", "O", words, ("O4",), lambda layer, head, test=test: test(
-            head["drift"]["stream_measured"]["tau"], head["drift"]["stream_measured"]["phi"]), "for this head alone, in O's model")
+        over("heads", "O", words, ("O4",), lambda layer, head, test=test: linear(layer, test, head),
+             "for this head alone, in O's model")
     over("layers", "O", "D > 0 for all heads sharing one attention", ("O1m", "O3"),
-         lambda layer: layer["drift"]["stream_measured"]["drift"] > 0)
+         lambda layer: linear(layer, lambda tau, phi: 2 * tau + phi > 0))
     over("layers", "O", "uniform attention would raise the cosine above the input's", ("O5",), raises,
          f"ρ(g - g0) + (1-ρ)D/T > 0 at T = {length}, in O's model")
     over("layers", "O", "uniform against diagonal: measured order as the sign of D says", ("O3",), sign,

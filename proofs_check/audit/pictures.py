@@ -81,7 +81,7 @@ def curves(document: dict) -> Figure:
     for name, label in (("same_mean_and_covariance", "Gaussian, same mean and covariance"), ("isotropic", "isotropic Gaussian, unit variance")):
         found = [layer["half_space"]["controls"][name] for layer in layers]
         axis.plot(at, [np.nan if item is None else item["distance_lower"] for item in found], "--", label=label)
-    axis.set(title="distance of zero from the hull of the pooled inputs (0: no half-space)", xlabel="layer")
+    axis.set(title="half-space margin of the pooled inputs (0: none)", xlabel="layer")
     axis.legend(fontsize=8)
 
     axis = axes[1, 0]
@@ -91,7 +91,7 @@ def curves(document: dict) -> Figure:
         if points[0]["predicted_change"] is not None:
             axis.plot(at, [item["predicted_change"] for item in points], "x", color=colour, markersize=4)
     axis.axhline(0, color="grey", linewidth=0.6)
-    axis.set(title="change of the mean pair cosine when one layer's attention is replaced (×: O1m)", xlabel="layer")
+    axis.set(title="change of the mean pair cosine, one layer replaced (×: O1m)", xlabel="layer")
     axis.legend(fontsize=8)
 
     axis = axes[1, 1]
@@ -102,7 +102,7 @@ def curves(document: dict) -> Figure:
     norms = [float(np.median([head["logit_scale"] * head["w_qk"]["nuclear"] for head in layer["heads"]])) for layer in layers]
     axis.plot(at, norms, "k--", label="median scale‖W_QK‖₁ of the heads")
     axis.set(title="cheapest W at margin 1 (nuclear) beside the heads' own", xlabel="layer", yscale="log")
-    axis.legend(fontsize=8)
+    axis.legend(fontsize=8, loc="center right")
     return figure
 
 

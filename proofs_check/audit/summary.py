@@ -166,9 +166,10 @@ def control_table(document: dict) -> Table:
                  count(lambda layer: layer["half_space"]["controls"]["isotropic"]["holds"])])
     rows.append(["Gaussian cloud with the measured mean and covariance (float64)", count(
         lambda layer: None if (found := layer["half_space"]["controls"]["same_mean_and_covariance"]) is None else found["holds"])])
-    answers = _value_answers(document)
-    rows.append(["half-space of the pooled values, key/value heads (certified)",
-                 f"{sum(answer is True for answer in answers)} of {len(answers)}"])
+    for name, words in (("holds", "half-space of the pooled values, key/value heads (certified)"),
+                        ("same_mean_and_covariance", "Gaussian clouds with their mean and covariance (float64)")):
+        answers = _value_answers(document, name)
+        rows.append([words, f"{sum(answer is True for answer in answers)} of {sum(answer is not None for answer in answers)}"])
     costs = document["controls"]["isotropic_costs"]
     rows.append([f"isotropic cloud, {costs['count']} × {costs['dim']}, ‖x‖ ≈ 1: sink cost, diagonal cost",
                  f"{bounds(costs['sink'])}; {bounds(costs['diagonal'])}"])
@@ -179,10 +180,10 @@ def control_table(document: dict) -> Table:
     return ["cloud", "found"], rows
 
 
-def _value_answers(document: dict) -> list[bool | None]:
+def _value_answers(document: dict, name: str) -> list[bool | None]:
     """One answer per key/value head."""
     return [answer for layer in document["layers"]
-            for answer in {head["key_value_head"]: head["value_half_space"]["holds"] for head in layer["heads"]}.values()]
+            for answer in {head["key_value_head"]: head["value_half_space"][name] for head in layer["heads"]}.values()]
 
 
 def head_rows(document: dict) -> list[dict]:
