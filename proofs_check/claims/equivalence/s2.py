@@ -3,18 +3,16 @@ norm."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 
-import jax
 import numpy as np
 
 from numerics.jacobian import (
-    autodiff_jacobian, closed_form_jacobian, jacobian_norm_bound, rope_autodiff_jacobian,
-    rope_closed_form_jacobian)
+    BilinearLogits, RotaryLogits, autodiff_jacobian, closed_form_jacobian, jacobian_norm_bound)
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
-from proofs_check.claims.building import (
-    Choose, Shape, add, combine, dot, family, matrix, root_above, searched)
+from proofs_check.claims.building import Choose, Shape, family, matrix, root_above, searched
+from proofs_check.claims.exact import add, combine, dot
 from proofs_check.engines.derivations import symbolic_part
 from theory.communication import explicit_jacobian, other_token, own_token, softmax_rule
 
@@ -81,8 +79,6 @@ def build(choose: Choose, shape: Shape) -> Instance:
 
 
 TOKENS_AT_MOST, DIM_AT_MOST = 5, 5
-COMPILED = jax.jit(autodiff_jacobian), jax.jit(closed_form_jacobian)
-ROPE_COMPILED = jax.jit(rope_autodiff_jacobian), jax.jit(rope_closed_form_jacobian)
 
 
 def padded(array: np.ndarray, rows: int, columns: int) -> np.ndarray:
@@ -92,31 +88,31 @@ def padded(array: np.ndarray, rows: int, columns: int) -> np.ndarray:
     return result
 
 
-def problem(values: Mapping[str, object]) -> tuple[np.ndarray, np.ndarray, float, np.ndarray]:
-    """(tokens, V, κ, mask), padded; padding rows see the true tokens, and nobody sees padding."""
+def problem(values: Mapping[str, object]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(tokens, V, mask), padded; padding rows see the true tokens, and nobody sees padding."""
     x = padded(values["x"], TOKENS_AT_MOST, DIM_AT_MOST)
     mask = np.zeros((TOKENS_AT_MOST,) * 2, dtype=bool)
     mask[:, : len(values["x"])] = True
-    return x, padded(values["V"], DIM_AT_MOST, DIM_AT_MOST), float(values["kappa"]), mask
+    return x, padded(values["V"], DIM_AT_MOST, DIM_AT_MOST), mask
 
 
-def slack(values: Mapping[str, object]) -> float:
-    """Closed form against jax's derivative of the true softmax head, for the instance's i and j."""
-    x, V, kappa, mask = problem(values)
-    W = padded(values["W"], DIM_AT_MOST, DIM_AT_MOST)
-    pair = int(values["i"]), int(values["j"])
-    derived, closed = (np.asarray(f(x, W, V, kappa, mask))[pair] for f in COMPILED)
-    return -float(np.abs(derived - closed).max() / (1.0 + np.abs(closed).max()))
+def plain_scores(values: Mapping[str, object]) -> BilinearLogits:
+    return BilinearLogits(padded(values["W"], DIM_AT_MOST, DIM_AT_MOST), float(values["kappa"]))
 
 
-def rope_slack(values: Mapping[str, object]) -> float:
-    x, V, kappa, mask = problem(values)
+def rotary_scores(values: Mapping[str, object]) -> RotaryLogits:
     w_q, w_k = (padded(values[name], 2, DIM_AT_MOST) for name in ("w_q", "w_k"))
     angles = np.zeros(TOKENS_AT_MOST)
     angles[: len(values["R"])] = [np.arctan2(turn[1, 0], turn[0, 0]) for turn in values["R"]]
+    return RotaryLogits(w_q, w_k, angles, 1.0, float(values["kappa"]))
+
+
+def slack(values: Mapping[str, object], scores_of: Callable = plain_scores) -> float:
+    """Closed form against jax's derivative of the true softmax head, for the instance's i and j."""
+    x, V, mask = problem(values)
     pair = int(values["i"]), int(values["j"])
-    derived, closed = (np.asarray(f(x, w_q, w_k, V, angles, 1.0, kappa, mask))[pair]
-                       for f in ROPE_COMPILED)
+    derived, closed = (np.asarray(f(x, scores_of(values), V, mask))[pair]
+                       for f in (autodiff_jacobian, closed_form_jacobian))
     return -float(np.abs(derived - closed).max() / (1.0 + np.abs(closed).max()))
 
 
@@ -167,7 +163,7 @@ ROPE = Part(
         "turn[0][0] * turn[1][1] - turn[0][1] * turn[1][0] == 1 for turn in R)")),
     conclusions=("quotient_rule == closed_form",),
     satisfiable=turned([[1, 0], [0, 1]], [STILL, QUARTER_TURN], 0, 1),
-    instances=family(build_rope), strategy=searched(build_rope), numeric=rope_slack,
+    instances=family(build_rope), strategy=searched(build_rope), numeric=lambda values: slack(values, rotary_scores),
 )
 
 
@@ -186,11 +182,10 @@ def build_norm(choose: Choose, shape: Shape) -> Instance:
 
 
 def norm_slack(values: Mapping[str, object]) -> float:
-    x, V, kappa, mask = problem(values)
-    W = padded(values["W"], DIM_AT_MOST, DIM_AT_MOST)
-    pair = int(values["i"]), int(values["j"])
-    size = np.linalg.norm(np.asarray(COMPILED[0](x, W, V, kappa, mask))[pair], 2)
-    bound = float(np.asarray(jacobian_norm_bound(x, W, V, kappa, mask))[pair])
+    x, V, mask = problem(values)
+    scores, pair = plain_scores(values), (int(values["i"]), int(values["j"]))
+    size = np.linalg.norm(np.asarray(autodiff_jacobian(x, scores, V, mask))[pair], 2)
+    bound = float(np.asarray(jacobian_norm_bound(x, scores, V, mask))[pair])
     return (bound - float(size)) / (1.0 + bound)
 
 
