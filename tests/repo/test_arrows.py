@@ -67,21 +67,26 @@ def test_nothing_in_the_kernel_imports_by_a_computed_name() -> None:
                 assert getattr(node.func, "id", getattr(node.func, "attr", "")) not in ("import_module", "__import__", "exec", "eval")
 
 
-def named_to(source: str, function: str) -> list[str | None]:
-    """What each call of `function` in the source is given first: a literal, or None for anything computed."""
+def named_to(source: str, function: str) -> list[str]:
+    """What each call of `function` in the source is given first: its literal text, up to where it is computed."""
     calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)
              and getattr(node.func, "id", getattr(node.func, "attr", "")) == function]
-    return [node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else None for node in calls]
+    given = [node.args[0].values[0] if isinstance(node.args[0], ast.JoinedStr) else node.args[0] for node in calls]
+    return [node.value if isinstance(node, ast.Constant) else "" for node in given]
 
 
 def test_numerics_imports_the_extra_models_in_its_checkpoint_folder_only() -> None:
     models = {"torch", "transformers", "gguf", "accelerate", "psutil"}
     for path in sorted((ROOT / "numerics").rglob("*.py")):
         source, loader = path.read_text(), path == ROOT / "numerics/checkpoint/engine.py"
-        assert loader or not named_to(source, "import_module") + named_to(source, "__import__"), path
+        named = named_to(source, "import_module") + named_to(source, "__import__")
+        assert loader or all(name.startswith("numerics.") for name in named), path
         assert set(named_to(source, "required")) <= (models if path.parent.name == "checkpoint" else set()), path
 
 
-def test_an_import_by_name_is_seen() -> None:
-    assert named_to("required('torch')\nrequired(name)", "required") == ["torch", None]
-    assert named_to("importlib.import_module('torch')", "import_module") == ["torch"]
+@pytest.mark.parametrize(("source", "named"), [
+    ("f('torch')\nm.f(name)", ["torch", ""]),
+    ("f(f'numerics.{name}')\nf(f'{name}.torch')", ["numerics.", ""]),
+])
+def test_an_import_by_name_is_seen(source: str, named: list[str]) -> None:
+    assert named_to(source, "f") == named
