@@ -29,6 +29,8 @@ from proofs_check.verify import verify as run_verify
 def verify(ids: tuple[str, ...], profile: str, out: Path, jobs: int, seed: int, claims_file: Path | None,
            time_limit: float | None, as_json: bool) -> int:
     """Gather evidence for the claims (all, or those named), replay it, and say what is established."""
+    from proofs_check import report_html  # templates and fonts, which no other command needs
+
     options = Options(out, profile, seed, claims_file)
     chosen = selected(ids, options)
     start = time.monotonic()
@@ -43,6 +45,7 @@ def verify(ids: tuple[str, ...], profile: str, out: Path, jobs: int, seed: int, 
 
         results = run_verify(ids, options, jobs, progress, lambda name: steps.step(f"{name} replayed"))
     document = write_report(results, options)
+    page = report_html.write(out)
     if as_json:
         print(json.dumps(document, indent=1, ensure_ascii=False))
         return exit_code(document)
@@ -55,7 +58,7 @@ def verify(ids: tuple[str, ...], profile: str, out: Path, jobs: int, seed: int, 
                    [(engine, str(count["planted"]), str(count["killed"])) for engine, count in total["by_engine"].items()])
     print(f"{len(rows)} {'claim' if len(rows) == 1 else 'claims'}; false neighbours planted {total['planted']}, killed {total['killed']} "
           f"({total['killed_exactly']} by an exact counterexample); "
-          f"report in {out / 'report.md'}, certificates in {out / 'certificates'}")
+          f"report in {page}, certificates in {out / 'certificates'}")
     if document["environment"].get("rocq") == "":
         print("Rocq is not installed, so no claim rests on a formal proof in this run; 'sinkproof doctor' says what to install.")
     for row in document["claims"]:
