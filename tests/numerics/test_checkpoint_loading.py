@@ -7,6 +7,7 @@ import shutil
 import socket
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import checkpoint_models
 import numpy as np
@@ -190,12 +191,11 @@ def test_a_limit_of_the_control_group_counts_as_memory(monkeypatch, tmp_path):
 @pytest.mark.parametrize("name", ["torch", "transformers"])
 def test_without_the_extra_one_sentence_names_the_command(monkeypatch, tmp_path, name):
     (tmp_path / "config.json").write_text('{"model_type": "llama"}')
-    real = engine.importlib.import_module
 
-    def absent(wanted: str) -> object:
+    def absent(wanted: str) -> ModuleType:
         if wanted == name:
             raise ModuleNotFoundError(f"No module named {wanted!r}", name=wanted)
-        return real(wanted)
+        return ModuleType(wanted)
 
     monkeypatch.setattr(engine.importlib, "import_module", absent)
     with pytest.raises(MissingModels, match=f"Expected the package {name} of the extra 'models'.*make models"):
