@@ -76,8 +76,8 @@ def judge(claim: Claim, replayed: Sequence[Replayed], troubles: Sequence[Trouble
     """Combine what was replayed for a claim.
 
     A part holds by its best evidence, provided its hypotheses are met by a replayed instance; the claim takes the
-    weakest of its parts, and is PROVED only if every claim it uses is.  A part that is both refuted and supported, or a
-    disagreement between two routes, is an error.
+    weakest of its parts, and is PROVED only if every claim it uses is.  A part that is both refuted and proved as stated,
+    or a disagreement between two routes, is an error; refuted against weaker evidence it is refuted.
     """
     fingerprint = digest(claim.document())
     if not all(type(record) is Replayed for record in replayed):

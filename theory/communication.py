@@ -17,9 +17,8 @@ from __future__ import annotations
 
 import sympy
 
-from theory.statements import Derivation, Lemma, Parameter, text
+from theory.statements import Derivation, Lemma, Parameter, above, text
 
-_POSITIVE = {"minimum": "0", "open_min": True}
 
 
 def _derivation(parameters: tuple[Parameter, ...], definitions: dict[str, str],
@@ -40,9 +39,9 @@ def softmax_rule() -> Derivation:
     A change of ℓ_m by h scales e_m by r = e^h = 1 + h + O(h²), so the coefficient of r − 1 is the derivative.
     `e_k`, `e_m` are two weights before normalisation and `rest` is the sum of all others: any number of keys.
     """
-    parameters = (Parameter("e_k", **_POSITIVE), Parameter("e_m", **_POSITIVE),
+    parameters = (above("e_k"), above("e_m"),
                   Parameter("rest", minimum="0"),
-                  Parameter("r", **_POSITIVE))
+                  above("r"))
     definitions = {
         "total": "e_k + e_m + rest", "moved": "e_k + r*e_m + rest",
         "a_k": "e_k/total", "a_m": "e_m/total", "a_k_moved": "e_k/moved", "a_m_moved": "r*e_m/moved",
@@ -60,7 +59,7 @@ def other_token() -> Derivation:
     Only key j reacts: ∂ℓ_ij/∂x_jb = κ·g_b and ∂v_jc/∂x_jb = V_cb.  The left side is the quotient rule for
     o_c = (e_j·v_jc + rest_v)/(e_j + rest).
     """
-    parameters = (Parameter("e_j", **_POSITIVE), Parameter("rest", **_POSITIVE),
+    parameters = (above("e_j"), above("rest"),
                   *_free("v_jc", "rest_v", "V_cb", "kappa", "g_b"))
     definitions = {
         "total": "e_j + rest", "a_j": "e_j/total", "o_c": "(e_j*v_jc + rest_v)/total",
@@ -77,7 +76,7 @@ def own_token() -> Derivation:
     Here s_k = W_ik x_k, so that ∂ℓ_ik/∂x_ib = κ·s_kb + δ_ik·κ·g_b. Keys other than i enter through the sums
     `rest` = Σ e_k, `rest_v` = Σ e_k v_kc, `rest_s` = Σ e_k s_kb, `rest_vs` = Σ e_k v_kc s_kb.
     """
-    parameters = (Parameter("e_i", **_POSITIVE), Parameter("rest", minimum="0"),
+    parameters = (above("e_i"), Parameter("rest", minimum="0"),
                   *_free("v_ic", "rest_v", "s_ib", "rest_s", "rest_vs", "V_cb", "kappa", "g_b"))
     definitions = {
         "total": "e_i + rest", "a_i": "e_i/total", "o_c": "(e_i*v_ic + rest_v)/total",
@@ -130,5 +129,5 @@ def explicit_jacobian(tokens: int = 2, dim: int = 2) -> Derivation:
                         f"V_{c}{m}*Sigma_{m}{n}*W_{b}{n}" for m in axes for n in axes) + ")"
                 identities.append(f"{text(derivative)} == {closed}")
     names = [symbol.name for row in (*x, *w, *v) for symbol in row]
-    parameters = (*(Parameter(symbol.name, **_POSITIVE) for symbol in e), *_free(*names, "kappa"))
+    parameters = (*(above(symbol.name) for symbol in e), *_free(*names, "kappa"))
     return _derivation(parameters, definitions, *identities)

@@ -3,7 +3,7 @@ token."""
 
 from __future__ import annotations
 
-from theory.statements import Derivation, Lemma, Parameter
+from theory.statements import Derivation, Lemma, Parameter, above
 
 
 def rank_one_head() -> Derivation:
@@ -15,6 +15,5 @@ def rank_one_head() -> Derivation:
     """
     step = "2*E + 1 + q*(1 + t)"
     positive = Lemma(f"{step} > 0", "terms", terms=(("2", ("E",)), ("1", ("1 - q*(1 - t)",)), ("2", ("q",))))
-    parameters = (Parameter("E", minimum="0", open_min=True), Parameter("q", minimum="0",
-                                                                        open_min=True), Parameter("t"))
+    parameters = (above("E"), above("q"), Parameter("t"))
     return Derivation(parameters, {}, {"exponential": "1 - q*(1 - t) >= 0"}, (positive,), (positive.formula,))

@@ -15,20 +15,20 @@ from __future__ import annotations
 
 import sympy
 
-from theory.costs_lemmas import identity, nonnegative, positive, same_sign
-from theory.statements import Derivation, Lemma, Parameter
+from theory.costs_lemmas import expand_definitions, identity, nonnegative, positive, same_sign
+from theory.statements import Derivation, Lemma, Parameter, above
 
 TOKENS = Parameter("n", minimum="2", integer=True)
-SPREAD = Parameter("e", minimum="0", open_min=True)
-ONES = Parameter("g", minimum="0", open_min=True)
+SPREAD = above("e")
+ONES = above("g")
 ALIGNMENT = Parameter("c", minimum="0", maximum="1", open_max=True)
 GRAM_ROOT_SQUARE = "(1 + (n - 1)*c**2)*(1 - c**2 + n*(1 + c)**2)"  # g² of the aligned sink
 
 
 def gram_root(tokens: sympy.Expr, alignment: sympy.Expr = sympy.Integer(0)) -> sympy.Expr:
     """g for the aligned sink; sqrt(n+1) at c = 0 (C9)."""
-    n, c = sympy.sympify(tokens), sympy.sympify(alignment)
-    return sympy.sqrt((1 + (n - 1) * c**2) * (1 - c**2 + n * (1 + c) ** 2))
+    square = expand_definitions(GRAM_ROOT_SQUARE, {})
+    return sympy.sqrt(square.subs({"n": sympy.sympify(tokens), "c": sympy.sympify(alignment)}, simultaneous=True))
 
 
 def sink_default_cost(
@@ -140,7 +140,7 @@ def rooms() -> Derivation:
         parameters=(
             TOKENS,
             Parameter("c", minimum="0", maximum="1", open_max=True),
-            Parameter("h", minimum="0", open_min=True),
+            above("h"),
         ),
         definitions={},
         assumptions={},
@@ -203,7 +203,7 @@ def frobenius_boundary() -> Derivation:
         identity("(n - 5)*(n + 1) - (n - 2)**2", "-9"),  # F at c = 0
     )
     return Derivation(
-        parameters=(TOKENS, ALIGNMENT, Parameter("b", minimum="0", open_min=True, maximum="1", open_max=True)),
+        parameters=(TOKENS, ALIGNMENT, above("b", maximum="1")),
         definitions=definitions,
         assumptions={},
         lemmas=lemmas,

@@ -18,7 +18,7 @@ import sympy
 
 from theory.costs_bigram import GRAM_ROOT_SQUARE
 from theory.costs_lemmas import identity, nonnegative, positive
-from theory.statements import Derivation, Lemma, Parameter
+from theory.statements import Derivation, Lemma, Parameter, above
 
 THRESHOLD = 225  # for cycles of one length >= 4; the root w = sqrt(n+1) is then above 15.03
 MIXED_THRESHOLD = 231  # for any cycle lengths >= 3
@@ -261,8 +261,8 @@ def two_cycles_help_self() -> Derivation:
     return Derivation(
         parameters=(
             Parameter("n", minimum="2", integer=True),
-            Parameter("h", minimum="0", open_min=True),
-            Parameter("c", minimum="0", maximum="1", open_min=True, open_max=True),
+            above("h"),
+            above("c", maximum="1"),
         ),
         definitions={},
         assumptions={},

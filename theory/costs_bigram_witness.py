@@ -15,8 +15,7 @@ c^(z) = sum c_j z^j, own = -alpha + sum gamma_j + (k-1) l gamma', and t = 1..l-1
     G: |own + alpha w^t - sum gamma_j w^(t j)|;  n gamma' (k-1 times);  0 once.
 
 The search below works in decimal arithmetic and is believed nowhere: what leaves this file is rational and
-feasible by construction, and only its eigenvalues are left to enclose (formulas PRIMAL_* and DUAL_*, in the
-kernel's language).
+feasible by construction, and only its eigenvalues are left to enclose.
 """
 
 from __future__ import annotations
@@ -29,51 +28,6 @@ DIGITS = 28
 ENTERING = 3  # offsets that may leave their bound in one Newton step
 SMOOTHINGS = 4  # mu runs through 10^-1 .. 10^-4
 _RESOLUTION = 10**12
-
-PRIMAL_DEFINITIONS = {
-    "half": "[t for t in range(1, l) if 2*t <= l]",
-    "times": "[2 if 2*t < l else 1 for t in half]",
-    "real": "[[cos(2*pi*t*j/l) for j in range(l)] for t in half] @ c",
-    "imaginary": "[[sin(2*pi*t*j/l) for j in range(l)] for t in half] @ c",
-    "total": "sum(c)",
-    "nuclear": "k*sum(times[i]*sqrt(real[i]**2 + imaginary[i]**2) for i in range(len(half)))"
-    " + (k - 1)*abs(total - l*y) + abs(total + (k - 1)*l*y)",
-}
-PRIMAL_FEASIBLE = (
-    "len(c) == l",
-    "c[1] - c[0] >= 1",
-    "all(c[0] - c[j] >= 1 for j in range(2, l))",
-    "k == 1 or c[0] - y >= 1",
-)
-DUAL_DEFINITIONS = {
-    "own": "-alpha + sum(gamma) + (k - 1)*l*cross",
-    "row": "[own if j == 0 else alpha if j == 1 else -gamma[j - 2] for j in range(l)]",
-    "half": "[t for t in range(1, l) if 2*t <= l]",
-    "real": "[[cos(2*pi*t*j/l) for j in range(l)] for t in half] @ row",
-    "imaginary": "[[sin(2*pi*t*j/l) for j in range(l)] for t in half] @ row",
-    "objective": "l*k*(alpha + sum(gamma) + (k - 1)*l*cross)",
-    "spectral_square": "max(max([real[i]**2 + imaginary[i]**2 for i in range(len(half))]), (l*k*cross)**2)",
-}
-DUAL_FEASIBLE = (
-    "len(gamma) == l - 2",
-    "alpha >= 0 and cross >= 0 and all(x >= 0 for x in gamma)",
-    "k > 1 or cross == 0",
-)
-
-# the sink-default cost times 1 - a², for tokens aligned against the sink by a (a = 0: orthonormal)
-SINK_DEFINITION = {
-    "sink": "2*(l*k - 1) + (1 - a**2)*(l*k - 2)/sqrt((1 + (l*k - 1)*a**2)*(1 - a**2 + l*k*(1 + a)**2))"
-}
-# 2P + I - (3/n) 11^T is optimal iff its polar part's multipliers are nonnegative: that dual matrix is the
-# only candidate, because the ansatz has rank n-1 with the ones as null vectors and each dual matrix kills them.
-ANSATZ_DEFINITIONS = {
-    "polar": "[sum((2*cos(2*pi*t*(j - 1)/l) + cos(2*pi*t*j/l))/sqrt(5 + 4*cos(2*pi*t/l))"
-    " for t in range(1, l))/l"
-    " for j in range(l)]"
-}
-ANSATZ_IS_OPTIMAL = "l*k*polar[1] + k >= 1 and all(l*k*polar[j] + k <= 1 for j in range(2, l))"
-SELF_IS_CHEAPER = "nuclear < sink"
-SINK_IS_CHEAPER = "objective**2 > spectral_square*sink**2"
 
 
 @dataclass(frozen=True)
@@ -92,12 +46,6 @@ class CirculantWitness:
     @property
     def tokens(self) -> int:
         return self.length * self.cycles
-
-
-def pairs_below(tokens: int) -> list[tuple[int, int]]:
-    """All (length, cycles) with length >= 2 and length·cycles < tokens: what the bounds beyond leave to
-    certify one by one."""
-    return [(l, k) for l in range(2, tokens) for k in range(1, (tokens - 1) // l + 1)]
 
 
 def witness(length: int, cycles: int = 1) -> CirculantWitness:

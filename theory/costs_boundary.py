@@ -12,14 +12,10 @@ import sympy
 
 from theory.costs_exchangeable import KEY_DISTANCE, MARGIN, RADIUS, TOKENS
 from theory.costs_lemmas import identity, positive, same_sign
-from theory.statements import Derivation, Lemma, Parameter
+from theory.statements import Derivation, Lemma, Parameter, above
 
-POWER = Parameter("N", minimum="0", open_min=True)  # (T-1)^(1/p)
+POWER = above("N")  # (T-1)^(1/p)
 LOG_ODDS = Parameter("L", minimum="0")
-
-
-def _open(name: str, minimum: str = "0") -> Parameter:
-    return Parameter(name, minimum=minimum, open_min=True)
 
 
 def critical_exponent(tokens: sympy.Expr, log_odds: sympy.Expr | None = None) -> sympy.Expr:
@@ -51,7 +47,7 @@ def general() -> Derivation:
             MARGIN,
             POWER,
             KEY_DISTANCE,
-            Parameter("q", minimum="0", maximum="1", open_min=True, open_max=True),
+            above("q", maximum="1"),
         ),
         definitions=definitions,
         assumptions={},
@@ -63,7 +59,7 @@ def general() -> Derivation:
 def squares() -> Derivation:
     """Two positive costs compare as their squares do."""
     sign = same_sign("diagonal - sink", "diagonal**2 - sink**2", factor="1/(diagonal + sink)")
-    return Derivation((_open("diagonal"), _open("sink")), {}, {}, sign, (sign[1].formula,))
+    return Derivation((above("diagonal"), above("sink")), {}, {}, sign, (sign[1].formula,))
 
 
 def orthonormal_nuclear() -> Derivation:
@@ -92,7 +88,7 @@ def orthonormal_from_frobenius_on() -> Derivation:
     )
     ratio = identity("sink_square/frobenius_square", "T**2/(T**2 - 1)", definitions=definitions)
     return Derivation(
-        parameters=(TOKENS, POWER, _open("s"), Parameter("d", minimum="0")),
+        parameters=(TOKENS, POWER, above("s"), Parameter("d", minimum="0")),
         definitions=definitions,
         assumptions=assumptions,
         lemmas=(excess, sum_lemma, mass, ratio),
@@ -125,10 +121,10 @@ def critical_exponent_rate() -> Derivation:
     return Derivation(
         parameters=(
             Parameter("T", minimum="3", integer=True),
-            _open("p"),
-            _open("B"),
-            _open("C"),
-            _open("D"),
+            above("p"),
+            above("B"),
+            above("C"),
+            above("D"),
         ),
         definitions=definitions,
         assumptions=assumptions,
@@ -146,7 +142,7 @@ def critical_exponent_increases() -> Derivation:
         terms=(("2", ("D1 - D2", "1/A1")), ("2", ("D2", "A2 - A1", "1/(A1*A2)"))),
     )
     return Derivation(
-        parameters=(_open("A1"), _open("A2"), _open("D1"), _open("D2")),
+        parameters=(above("A1"), above("A2"), above("D1"), above("D2")),
         definitions={},
         assumptions={"D_falls": "D1 - D2 > 0", "A_grows": "A2 - A1 > 0"},
         lemmas=(lemma,),
@@ -171,7 +167,7 @@ def sink_among_tokens() -> Derivation:
         identity("(m*T*(T - 1)*weight)**2", "m**2*(T - 1)", equations, definitions),
     )
     return Derivation(
-        (TOKENS, MARGIN, _open("w")), definitions, equations, lemmas)
+        (TOKENS, MARGIN, above("w")), definitions, equations, lemmas)
 
 
 def bounded_sink() -> Derivation:
@@ -201,8 +197,8 @@ def bounded_sink() -> Derivation:
             RADIUS,
             MARGIN,
             POWER,
-            _open("c"),
-            Parameter("rho", minimum="0", maximum="1", open_min=True, open_max=True),
+            above("c"),
+            above("rho", maximum="1"),
         ),
         definitions=definitions,
         assumptions={"late": "N**2*rho*c - (1 - rho)**2 > 0"},
@@ -228,7 +224,7 @@ def unbounded_sink() -> Derivation:
         "sink_square - m**2*T/(r**4*(1 - rho)) >= 0",
         by="orthant",
     )
-    above = Lemma("m**2*T/(r**4*rho*(1 - rho)) - sink_square >= 0", by="orthant")
+    at_most = Lemma("m**2*T/(r**4*rho*(1 - rho)) - sink_square >= 0", by="orthant")
     sign = same_sign(
         "diagonal_square - sink_square", "N**2*rho_T - T*(1 - rho)", factor="m**2/(r**4*rho_T*(1 - rho)**2)"
     )
@@ -241,12 +237,12 @@ def unbounded_sink() -> Derivation:
             RADIUS,
             MARGIN,
             POWER,
-            Parameter("rho", minimum="0", maximum="1", open_min=True, open_max=True),
+            above("rho", maximum="1"),
         ),
         definitions=definitions,
         assumptions={},
-        lemmas=(order, above, *sign, frobenius),
-        conclusions=(order.formula, above.formula, sign[1].formula, frobenius.formula),
+        lemmas=(order, at_most, *sign, frobenius),
+        conclusions=(order.formula, at_most.formula, sign[1].formula, frobenius.formula),
     )
 
 
@@ -299,7 +295,7 @@ def mass_three_tokens() -> Derivation:
     16/43 (C5)."""
     definitions = {"sink": "3*(L + c)/2", "diagonal": "2*(L + b)"}  # b = log 2, c = log 3, sqrt(T+1) = 2
     lemmas = same_sign("diagonal - sink", "L - (3*c - 4*b)", factor="1/2")
-    return Derivation((LOG_ODDS, _open("b"), _open("c")), definitions, {}, lemmas, (lemmas[1].formula,))
+    return Derivation((LOG_ODDS, above("b"), above("c")), definitions, {}, lemmas, (lemmas[1].formula,))
 
 
 def derivations() -> dict[str, Derivation]:

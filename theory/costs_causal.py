@@ -10,7 +10,7 @@ import sympy
 
 from theory.costs_exchangeable import MARGIN, TOKENS
 from theory.costs_lemmas import identity, positive
-from theory.statements import Derivation, Lemma, Parameter
+from theory.statements import Derivation, Lemma, Parameter, above
 
 
 def causal_diagonal(tokens: int) -> sympy.Matrix:
@@ -79,7 +79,7 @@ def diagonal() -> Derivation:
         parameters=(
             Parameter("i", minimum="2", integer=True),
             Parameter("k", minimum="3", integer=True),
-            *(Parameter(name, minimum="0", open_min=True) for name in positive_names),
+            *(above(name) for name in positive_names),
         ),
         definitions=definitions,
         assumptions=equations,
@@ -109,7 +109,7 @@ def sink_frobenius() -> Derivation:
             TOKENS,
             MARGIN,
             Parameter("H"),
-            Parameter("W", minimum="0", open_min=True),
+            above("W"),
         ),
         definitions=definitions,
         assumptions={},
@@ -144,7 +144,7 @@ def sink_nuclear() -> Derivation:
         identity("(m*(T - 1)*weight)**2", "m**2*(T - 1)**2/T", equations, definitions),
     )
     return Derivation(
-        parameters=(TOKENS, MARGIN, Parameter("w", minimum="0", open_min=True)),
+        parameters=(TOKENS, MARGIN, above("w")),
         definitions=definitions,
         assumptions=equations,
         lemmas=lemmas,
@@ -194,8 +194,8 @@ def frobenius_sink_is_no_nuclear_minimiser() -> Derivation:
         parameters=(
             Parameter("T", minimum="3", integer=True),
             Parameter("i", minimum="2", integer=True),
-            Parameter("m", minimum="0", open_min=True),
-            Parameter("w", minimum="0", open_min=True),
+            above("m"),
+            above("w"),
         ),
         definitions=definitions,
         assumptions={},

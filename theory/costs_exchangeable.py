@@ -20,14 +20,14 @@ from __future__ import annotations
 import sympy
 
 from theory.costs_lemmas import identity, positive
-from theory.statements import Derivation, Lemma, Parameter
+from theory.statements import Derivation, Lemma, Parameter, above
 
 TOKENS = Parameter("T", minimum="2", integer=True)
-RADIUS = Parameter("r", minimum="0", open_min=True)
-MARGIN = Parameter("m", minimum="0", open_min=True)
-QUERY_DISTANCE = Parameter("q", minimum="0", open_min=True)
-KEY_DISTANCE = Parameter("k", minimum="0", open_min=True)
-SPREAD = Parameter("e", minimum="0", open_min=True)
+RADIUS = above("r")
+MARGIN = above("m")
+QUERY_DISTANCE = above("q")
+KEY_DISTANCE = above("k")
+SPREAD = above("e")
 
 HULLS = {
     "rho": "(T*q**2 - 1)/(T - 1)",
@@ -154,8 +154,8 @@ def diagonal_margin() -> Derivation:
             RADIUS,
             SPREAD,
             MARGIN,
-            Parameter("N", minimum="0", open_min=True),
-            Parameter("M", minimum="0", open_min=True),
+            above("N"),
+            above("M"),
             Parameter("J"),
         ),
         definitions=definitions,
@@ -178,7 +178,7 @@ def mass_needs_mean_margin() -> Derivation:
         terms=(("1", ("E - 1 - m + u",)), ("1", ("1 - E",))),
     )
     return Derivation(
-        parameters=(Parameter("u"), Parameter("m"), Parameter("E", minimum="0", open_min=True)),
+        parameters=(Parameter("u"), Parameter("m"), above("E")),
         definitions={},
         assumptions={"tangent": "E - 1 - m + u >= 0", "mass": "1 - E >= 0"},
         lemmas=(lemma,),
@@ -222,7 +222,7 @@ def existence() -> Derivation:
     )
     lemmas = (equal, key)
     return Derivation(
-        parameters=(TOKENS, SPREAD, Parameter("beta"), Parameter("s2", minimum="0", open_min=True)),
+        parameters=(TOKENS, SPREAD, Parameter("beta"), above("s2")),
         definitions=definitions,
         assumptions={},
         lemmas=lemmas,

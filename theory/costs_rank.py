@@ -9,10 +9,10 @@ import sympy
 
 from theory.costs_exchangeable import MARGIN
 from theory.costs_lemmas import identity, positive
-from theory.statements import Derivation, Lemma, Parameter
+from theory.statements import Derivation, Lemma, Parameter, above
 
 COSINE = Parameter("c", minimum="-1", maximum="1", open_max=True)
-SINE = Parameter("s", minimum="0", open_min=True)
+SINE = above("s")
 CIRCLE = {"circle": "c**2 + s**2 == 1"}
 
 
@@ -54,8 +54,8 @@ def rank_one_is_too_little() -> Derivation:
     return Derivation(
         parameters=(
             MARGIN,
-            Parameter("a1", minimum="0", open_min=True),
-            Parameter("a2", minimum="0", open_min=True),
+            above("a1"),
+            above("a2"),
             Parameter("b1"),
             Parameter("b2"),
         ),
@@ -123,7 +123,7 @@ def rank_two_growth() -> Derivation:
         parameters=(
             Parameter("T", minimum="2", integer=True),
             MARGIN,
-            Parameter("y", minimum="0", open_min=True),
+            above("y"),
             Parameter("pi_", minimum="3", maximum="22/7"),
         ),
         definitions=definitions,

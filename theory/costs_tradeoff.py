@@ -13,18 +13,21 @@ import sympy
 
 from theory.costs_exchangeable import TOKENS
 from theory.costs_lemmas import identity, positive
-from theory.statements import Derivation, Lemma, Parameter
+from theory.statements import Derivation, Lemma, Parameter, above
 
-ALIGNMENT = Parameter("c", minimum="0", maximum="1", open_min=True, open_max=True)
-STEP = Parameter("h", minimum="0", open_min=True)
+ALIGNMENT = above("c", maximum="1")
+STEP = above("h")
 _POSITIVE = {
-    name: Parameter(name, minimum="0", open_min=True) for name in ("a", "P", "Q", "R", "b", "w", "y")
+    name: above(name) for name in ("a", "P", "Q", "R", "b", "w", "y")
 }
 RADICALS = {
     "P_root": "P**2 == c**2 + (1 - c**2)/T",
     "Q_root": "Q**2 == (1 + c)**2 + (1 - c**2)/T",
     "R_root": "R**2 == 1 - c**2",
 }
+# P² and Q² at an alignment x, in the kernel's language
+QUERY_SQUARE = "({x})**2 + (1 - ({x})**2)/T"
+KEY_SQUARE = "(1 + ({x}))**2 + (1 - ({x})**2)/T"
 SLOPE = "(1 - 1/T)/(P**3*Q) + (1/c + 1 - 1/T)/(P*Q**3)"  # -(1/(PQ))'/c
 
 
@@ -40,22 +43,25 @@ class LeadingOrder:
 
 def total_cost(tokens: sympy.Expr, alignment: sympy.Expr, a: sympy.Expr) -> sympy.Expr:
     """F(c) in units of (omega/r) T^(1/p), with a = m/(kappa r omega T^(1/p)) (C13)."""
-    c = alignment
-    query = c**2 + (1 - c**2) / tokens
-    key = (1 + c) ** 2 + (1 - c**2) / tokens
-    return a / (sympy.sqrt(query) * sympy.sqrt(key)) + 1 / sympy.sqrt(1 - c**2)
+    query, key = _distances_squared(tokens, alignment)
+    return a / (sympy.sqrt(query) * sympy.sqrt(key)) + 1 / sympy.sqrt(1 - alignment**2)
 
 
 def stationarity(tokens: sympy.Expr, alignment: sympy.Expr, a: sympy.Expr) -> sympy.Expr:
     """F'(c)/c = (1-c²)^(-3/2) - a·(SLOPE), increasing on (0, 1), with the minimiser c* as its only zero
     (C13)."""
     c = alignment
-    query = c**2 + (1 - c**2) / tokens
-    key = (1 + c) ** 2 + (1 - c**2) / tokens
+    query, key = _distances_squared(tokens, c)
     half = sympy.Rational(1, 2)
     slope = (1 - 1 / tokens) * query ** (-3 * half) * key**-half
     slope += (1 / c + 1 - 1 / tokens) * query**-half * key ** (-3 * half)
     return (1 - c**2) ** (-3 * half) - a * slope
+
+
+def _distances_squared(tokens: sympy.Expr, c: sympy.Expr) -> tuple[sympy.Expr, sympy.Expr]:
+    """P² and Q²."""
+    spread = (1 - c**2) / tokens
+    return c**2 + spread, (1 + c) ** 2 + spread
 
 
 def leading_orders() -> tuple[LeadingOrder, ...]:
@@ -134,9 +140,7 @@ def derivative() -> Derivation:
         "R_slope": "-2*c/(2*R)",
         "F_slope": "-a*(P_slope/(P**2*Q) + Q_slope/(P*Q**2)) - R_slope/R**2",
     }
-    query = "({x})**2 + (1 - ({x})**2)/T"
-    key = "(1 + ({x}))**2 + (1 - ({x})**2)/T"
-    differences = [f"({form.format(x='c + h')}) - ({form.format(x='c')})" for form in (query, key)]
+    differences = [f"({form.format(x='c + h')}) - ({form.format(x='c')})" for form in (QUERY_SQUARE, KEY_SQUARE)]
     lemmas = (
         identity(differences[0], "h*P2_slope + h**2*(1 - 1/T)", definitions=definitions),
         identity(differences[1], "h*Q2_slope + h**2*(1 - 1/T)", definitions=definitions),
@@ -156,22 +160,20 @@ def unique_minimiser() -> Derivation:
 
     F'/c is therefore increasing on (0, 1); it tends to -oo at 0 (the 1/c in SLOPE) and to +oo at 1.
     """
-    query = "({x})**2 + (1 - ({x})**2)/T"
-    key = "(1 + ({x}))**2 + (1 - ({x})**2)/T"
 
     def growth(form: str) -> Lemma:
         return positive(f"({form.format(x='c + h')}) - ({form.format(x='c')})")
 
     lemmas = (
-        growth(query),
-        growth(key),
+        growth(QUERY_SQUARE),
+        growth(KEY_SQUARE),
         positive("(1 - c**2) - (1 - (c + h)**2)"),
         positive("1/c - 1/(c + h)"),
-        identity(f"({key.format(x='c')}) - ({key.format(x='-c')})", "4*c"),
+        identity(f"({KEY_SQUARE.format(x='c')}) - ({KEY_SQUARE.format(x='-c')})", "4*c"),
         positive("4*c"),
     )
     return Derivation(
-        parameters=(TOKENS, Parameter("c", minimum="0", open_min=True), STEP),
+        parameters=(TOKENS, above("c"), STEP),
         definitions={},
         assumptions={},
         lemmas=lemmas,
@@ -244,12 +246,11 @@ def scaled_stationarity() -> Derivation:
     For c -> 0 this is c (1 - b/y³) = (b/T)/y up to factors 1 + o(1), y² = 1 + T c² (1 + o(1)): the regimes
     of b.
     """
-    definitions = {"a": "b/w**3", "P": "y/w", "T": "w**2"}
-    slope = SLOPE
+    definitions = {"T": "w**2", "a": "b/w**3", "P": "y/w"}
     lemma = identity(
-        f"c*(1/R**3 - a*({slope}))",
+        f"c*(1/R**3 - a*({SLOPE}))",
         "c*(1/R**3 - b*(1 - 1/T)/(y**3*Q)) - b/T*(1 + c - c/T)/(y*Q**3)",
-        definitions={"T": "w**2", "a": "b/w**3", "P": "y/w"},
+        definitions=definitions,
     )
     scaled = identity("y**2 - (T*c**2 + 1 - c**2)", "T*(P**2 - c**2 - (1 - c**2)/T)", definitions=definitions)
     return Derivation(
@@ -258,7 +259,7 @@ def scaled_stationarity() -> Derivation:
             ALIGNMENT,
             *(_POSITIVE[name] for name in "bQRy"),
         ),
-        definitions={"T": "w**2", "a": "b/w**3", "P": "y/w"},
+        definitions=definitions,
         assumptions={},
         lemmas=(lemma, scaled),
         conclusions=(lemma.formula, scaled.formula),

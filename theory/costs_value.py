@@ -13,10 +13,10 @@ import sympy
 
 from theory.costs_exchangeable import RADIUS, SPREAD, TOKENS
 from theory.costs_lemmas import identity, positive, same_sign
-from theory.statements import Derivation, Lemma, Parameter
+from theory.statements import Derivation, Lemma, Parameter, above
 
-TARGET = Parameter("omega", minimum="0", open_min=True)
-LAST = Parameter("f", minimum="0", open_min=True)
+TARGET = above("omega")
+LAST = above("f")
 
 
 def last_eigenvalue(
@@ -78,7 +78,7 @@ def interpolant() -> Derivation:
             SPREAD,
             LAST,
             Parameter("b"),
-            Parameter("s2", minimum="0", open_min=True),
+            above("s2"),
             Parameter("J"),
         ),
         definitions=definitions,
@@ -102,7 +102,7 @@ def holder_dual() -> Derivation:
     )
     names = ("s1", "s2", "h1", "h2", "S", "R")
     return Derivation(
-        parameters=(TOKENS, *(Parameter(name, minimum="0", open_min=True) for name in names)),
+        parameters=(TOKENS, *(above(name) for name in names)),
         definitions=definitions,
         assumptions=equations,
         lemmas=lemmas,

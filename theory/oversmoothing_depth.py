@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from theory.oversmoothing_lemmas import (
-    DRIFT, MEAN_ENERGY, by_terms, cosine, diagonal, identity, inverse, orthant, same_sign, uniform)
-from theory.statements import Derivation, Parameter
-
-_TOKENS = Parameter("T", minimum="2", integer=True)
+    DRIFT, MEAN_ENERGY, PHI, RHO, TAU, TOKENS, by_terms, cosine, diagonal, identity, inverse, orthant, same_sign, uniform)
+from theory.statements import Derivation, Parameter, above
 
 
 def null_sink() -> Derivation:
@@ -16,7 +14,7 @@ def null_sink() -> Derivation:
     when w = 0.  LayerNorm: the same with centred tokens and Cw for w.  That x_i + w ≠ 0 needs no hypothesis: by
     ‖(x_1+w) + (x_2+w)‖² >= 0 its square norm is at least r²(1−ρ)/2.
     """
-    parameters = (Parameter("rho", minimum="-1", maximum="1", open_max=True), Parameter("r2", minimum="0", open_min=True),
+    parameters = (Parameter("rho", minimum="-1", maximum="1", open_max=True), above("r2"),
                   Parameter("b"), Parameter("w2", minimum="0"))
     definitions = {"after_diag": "r2 + 2*b + w2", "after_off": "r2*rho + 2*b + w2"}
     conclusions = (
@@ -32,8 +30,7 @@ def null_sink() -> Derivation:
 
 
 _ISOTROPIC = {"g": "1 + drift", "t0": "1"}  # d → ∞ with fresh isotropic V: t0 = 1 and g = ‖(1+V)u‖² → 1 + D
-_RHO = Parameter("rho", minimum="0", maximum="1", open_max=True)
-_FRESH = (_TOKENS, _RHO, Parameter("tau"), Parameter("phi", minimum="0"))
+_FRESH = (TOKENS, RHO, TAU, PHI)
 _NOT_DEAD = {"energy": "1 + drift > 0"}
 
 
@@ -68,8 +65,7 @@ def depth_any_gram() -> Derivation:
     for the outputs at norm one.  It is in [0, 1) again, so the step can be repeated whatever the sign of D, although
     ρ itself may turn negative.
     """
-    parameters = (_TOKENS, Parameter("mean", minimum="0", maximum="1", open_max=True), Parameter("tau"),
-                  Parameter("phi", minimum="0"))
+    parameters = (TOKENS, Parameter("mean", minimum="0", maximum="1", open_max=True), TAU, PHI)
     definitions = {
         "drift": "2*tau + phi", "rho": "(T*mean - 1)/(T - 1)",
         "after_diag": "1 + 2*tau*mean + phi*mean", "after_off": "rho + 2*tau*mean + phi*mean",
@@ -103,7 +99,7 @@ def depth_closed_form() -> Derivation:
         identity("next", "power*(1 + drift)*(start + 1/T) - 1/T"),
         by_terms("next + 1/T >= 0", ("power", "1 + drift", "shift")),
     )
-    parameters = (_TOKENS, Parameter("shift", minimum="0"), Parameter("drift", minimum="-1", open_min=True),
+    parameters = (TOKENS, Parameter("shift", minimum="0"), Parameter("drift", minimum="-1", open_min=True),
                   Parameter("power", minimum="0"))
     return Derivation(parameters, definitions, {}, conclusions, tuple(lemma.formula for lemma in conclusions))
 
@@ -113,7 +109,7 @@ def depth_contraction() -> Derivation:
 
     At 1/T = 0 the factor is 1/(1+φρ).  `inv` is 1/T, so the limit is the case inv = 0.
     """
-    parameters = (_RHO, Parameter("phi", minimum="0", open_min=True), Parameter("inv", minimum="0", maximum="1/2"))
+    parameters = (RHO, above("phi"), Parameter("inv", minimum="0", maximum="1/2"))
     definitions = {"mean": "rho + (1 - rho)*inv", "after_diag": "1 + phi*mean", "after_off": "rho + phi*mean"}
     conclusions = (
         identity("1 - after_off/after_diag", "(1 - rho)/(1 + phi*(rho + (1 - rho)*inv))"),
@@ -162,7 +158,7 @@ def counteraction(below: str) -> Derivation:
 def counteraction_regions() -> Derivation:
     """O9 for all α, β: with z ⊥ u, isotropic there, uniform is below the diagonal iff β(2+β) < 0 and below the input
     iff ρα(2+α) + (1−ρ)β(2+β)/T < 0 (where the outputs are not all 0)."""
-    parameters = (_TOKENS, _RHO, Parameter("alpha"), Parameter("beta"))
+    parameters = (TOKENS, RHO, Parameter("alpha"), Parameter("beta"))
     definitions = {"g": "(1 + alpha)**2", "g0": "1", "t0": "1", "tau": "beta", "phi": "beta**2"} | DRIFT
     conclusions = (
         identity("drift", "beta*(2 + beta)"),

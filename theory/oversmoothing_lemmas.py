@@ -28,8 +28,6 @@ ENERGY = {"energy": "total >= 0"}
 # assumed, `energy` itself is not needed
 NONDEGENERATE = {"nondegenerate": "rho*g + total > 0"}
 
-Terms = tuple[tuple[str, tuple[str, ...]], ...]
-
 
 def gram_entries(name: str, own: str, other: str, row_square: str, row_product: str) -> dict[str, str]:
     """Definitions `name_diag`, `name_off` of G_ii and G_ij from a_ii, a_ij, (AAᵀ)_ii, (AAᵀ)_ij."""

@@ -11,9 +11,9 @@ from theory.oversmoothing_lemmas import (
     DRIFT, ENERGY, G, G0, MEAN_ENERGY, MEAN_ENERGY_POSITIVE, MODEL, NONDEGENERATE, PHI, RHO, SIZE_LEMMAS, T0, TAU,
     TOKENS, by_terms, cosine, diagonal, difference_factor, difference_factor_positive, identity, inverse, mixed,
     orthant, same_sign, uniform)
-from theory.statements import Derivation, Lemma, Parameter
+from theory.statements import Derivation, Lemma, Parameter, above
 
-_T0_POSITIVE = Parameter("t0", minimum="0", open_min=True)
+_T0_POSITIVE = above("t0")
 _UNIFORM_DIAG_POSITIVE = by_terms("uniform_diag > 0", ("mean_energy",), ("1 - rho", "t0", "T - 1", "1/T"))
 
 
@@ -103,7 +103,7 @@ def mix_slope() -> Derivation:
                       conclusions)
 
 
-_PHI_POSITIVE = Parameter("phi", minimum="0", open_min=True)
+_PHI_POSITIVE = above("phi")
 _NO_SIGNS = (TOKENS, RHO, G, T0)
 
 
@@ -188,7 +188,7 @@ def uniform_against_input_in_the_limit() -> Derivation:
     That it is the limit is a lemma with a rate: cos_uniform − limit = (1−ρ)²·t0·D/(T·G_ii·limit_ii), and
     G_ii >= (1−ρ)t0/2 for every T >= 2.
     """
-    rho = Parameter("rho", minimum="0", maximum="1", open_min=True, open_max=True)
+    rho = above("rho", maximum="1")
     parameters = (TOKENS, rho, G, G0, _T0_POSITIVE, TAU, PHI)
     limit = {"limit_off": "rho*g", "limit_diag": "rho*g + (1 - rho)*t0"}
     gap = f"{cosine('limit')} - {cosine('input')}"

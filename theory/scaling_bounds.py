@@ -15,13 +15,9 @@ from fractions import Fraction as Q
 from math import inf
 
 from theory.scaling import Cell, Order, Side, qk_order, spectral_order, total_order, value_order
-from theory.statements import Derivation, Lemma, Parameter
+from theory.statements import Derivation, Lemma, Parameter, above
 
 LOGS = {"log_slow": "t - ell >= 0", "log_fade": "K*t*R - ell >= 0", "log_low": "ell1 - ell/2 >= 0", "log_high": "ell - ell1 >= 0"}
-
-
-def _open(name: str, minimum: str = "0", maximum: str | None = None) -> Parameter:
-    return Parameter(name, minimum, maximum, open_min=True, open_max=maximum is not None)
 
 
 def _times(*factors: str) -> str:
@@ -39,14 +35,14 @@ class _Builder:
     def __init__(self, cell: Cell, pattern: str):
         self.cell, self.pattern = cell, pattern
         self.fading, self.spread = cell.geometry == "fading", cell.geometry in ("correlated", "touching")
-        self.parameters = [Parameter("t", "2"), _open("j")]
+        self.parameters = [Parameter("t", "2"), above("j")]
         self.definitions: dict[str, str] = {}
         self.assumptions: dict[str, str] = {}
         self.lemmas: list[Lemma] = []
         if self.spread:
-            self.parameters.append(_open("h", "0", "1"))
+            self.parameters.append(above("h", "0", "1"))
         if self.fading:
-            self.parameters += [_open("c", "0", "1"), Parameter("z", "0")]
+            self.parameters += [above("c", "0", "1"), Parameter("z", "0")]
             self.definitions |= {"R": "(1 + z)/(t + z)" if cell.decay < 1 else "1/(t + z)", "rho": "c*R**2", "h2": "1 - rho"}
 
     def terms(self, formula: str, *terms: tuple[str, ...], multipliers: dict[str, str] | None = None) -> str:
@@ -60,7 +56,7 @@ class _Builder:
 
     def named(self, name: str, square: str) -> None:
         """A positive number given by its square."""
-        self.parameters.append(_open(name))
+        self.parameters.append(above(name))
         self.assumptions[f"{name}_square"] = f"{name}**2 == {square}"
 
     def around(self, name: str, low: str, high: str, square: str | None) -> tuple[str, str]:
@@ -90,14 +86,14 @@ class _Builder:
         if cell.geometry == "orthonormal":
             square, low, high, half = "t**4/(t**2 + 1)", "1/2", "1", 1
         elif self.fading:
-            self.parameters.append(_open("s2"))
+            self.parameters.append(above("s2"))
             self.definitions["rho_T"] = "rho + h2/t**2"
             square, low = "1/(rho_T*(s2 + rho_T))", "1/((c + 1)*(s2 + 1))"
             high, half = ("1 + 1/(c*s2)", 0) if cell.decay < 1 else ("1 + 1/s2", 1)
         else:
             self.definitions |= {"rho": "1 - h**2", "rho_T": "rho + (1 - rho)/t**2"}
             if cell.geometry == "correlated":
-                self.parameters.append(_open("c"))
+                self.parameters.append(above("c"))
                 square, low, high, half = "1/(rho_T*(c + (1 - rho)/t**2))", "1/(c + 1)", "1 + 1/(rho*c)", 0
             else:
                 square, low, high, half = "t**2/(rho_T*h**2)", "1", "1/(rho*h**2)", 1
@@ -162,18 +158,18 @@ class _Builder:
         cell, order = self.cell, qk_order(self.cell, self.pattern)
         low, high, half, square = self.qk_factor()
         power = _power("t", half) if not order.fade else "1/R"
-        below, above = self.around("q", _times(low, power), _times(high, power), square)
+        square_low, square_high = self.around("q", _times(low, power), _times(high, power), square)
         scale = f"(j*t**{cell.growth})**{cell.qk_power}" if cell.qk_power else "1"
         constant = _power("j", cell.qk_power)
         if cell.form == "margin":
-            self.parameters.append(_open("m"))
+            self.parameters.append(above("m"))
             mu, mu_low, mu_high = "m", "m", "m"
             extra_low, extra_high = (), ()
         else:
             self.parameters += [Parameter("L", "0"), Parameter("ell", "1")]
             mu, mu_low, mu_high = "L + ell", "1", "1 + L"
             if self.pattern == "diagonal":
-                self.parameters.append(_open("ell1"))
+                self.parameters.append(above("ell1"))
                 self.assumptions |= {key: LOGS[key] for key in ("log_low", "log_high")}
                 mu, mu_low = "L + ell1", "1/2"
             log_low = "ell1 - ell/2" if self.pattern == "diagonal" else "0"
@@ -189,8 +185,8 @@ class _Builder:
         self.definitions["s"] = _times(mu, "q", scale)
         side = Side("s", order, _times(mu_low, low, constant), _times(mu_high, high, constant))
         self.definitions |= {"s_low": side.low, "s_high": side.high}
-        self.terms(f"s - s_low*{_reference(order)}", (below, mu, scale), *extra_low)
-        self.terms(f"s_high*{_reference(order)} - s", (above, mu, scale), *extra_high)
+        self.terms(f"s - s_low*{_reference(order)}", (square_low, mu, scale), *extra_low)
+        self.terms(f"s_high*{_reference(order)} - s", (square_high, mu, scale), *extra_high)
         return side
 
     def value(self) -> Side:
@@ -226,7 +222,7 @@ class _Builder:
         formula = f"{_reference(large)} - {_reference(small)}"
         if small.log and small.fade:
             assert large.half > small.half and not large.log
-            self.parameters.append(_open("K"))
+            self.parameters.append(above("K"))
             self.assumptions["log_fade"] = LOGS["log_fade"]
             terms = [("K*t*R - ell", f"t**{small.half}", "1/R")]
             if large.half > small.half + 1:

@@ -7,11 +7,7 @@ have a direction in common cost a sink that sees them alike O(1), for every T an
 
 from __future__ import annotations
 
-from theory.statements import Derivation, Lemma, Parameter
-
-
-def _open(name: str) -> Parameter:
-    return Parameter(name, minimum="0", open_min=True)
+from theory.statements import Derivation, Lemma, Parameter, above
 
 
 def lower_bound() -> Derivation:
@@ -20,7 +16,7 @@ def lower_bound() -> Derivation:
         "cost - m*(T - 1)/lam >= 0", by="terms",
         terms=(("1", ("T*lam*cost - total_margin", "1/(T*lam)")), ("1", ("total_margin - m*T*(T - 1)", "1/(T*lam)"))))
     return Derivation(
-        (Parameter("T", minimum="2", integer=True), _open("m"), _open("lam"), Parameter("cost", minimum="0"),
+        (Parameter("T", minimum="2", integer=True), above("m"), above("lam"), Parameter("cost", minimum="0"),
          Parameter("total_margin")),
         {}, {"margins": "total_margin - m*T*(T - 1) >= 0", "hoelder": "T*lam*cost - total_margin >= 0"},
         (lemma,), (lemma.formula,))
@@ -33,7 +29,7 @@ def upper_bound() -> Derivation:
         Lemma("scale*(1 - inner) - m >= 0", by="terms", terms=(("1", ("top - inner", "m/(1 - top)")),)),
         Lemma("scale*d == m*d/(1 - top)", by="identity"))
     return Derivation(
-        (_open("m"), Parameter("d", minimum="1", integer=True), Parameter("top", maximum="1", open_max=True), Parameter("inner")),
+        (above("m"), Parameter("d", minimum="1", integer=True), Parameter("top", maximum="1", open_max=True), Parameter("inner")),
         {"scale": "m/(1 - top)"}, {"largest": "top - inner >= 0"}, lemmas, tuple(item.formula for item in lemmas))
 
 
@@ -52,7 +48,7 @@ def common_direction() -> Derivation:
               terms=(("1", ("(1 + 1/(rho*e))**2 - 1/(D*(D + e - rho))", "m**2/(cost + m*(1 + 1/(rho*e)))")),),
               multipliers={"nearest": "-1/(D*(D + e - rho)*(cost + m*(1 + 1/(rho*e))))"}))
     return Derivation(
-        (Parameter("rho", minimum="0", maximum="1", open_min=True, open_max=True), _open("e"), _open("m"), _open("cost"),
+        (above("rho", maximum="1"), above("e"), above("m"), above("cost"),
          Parameter("a", minimum="0", maximum="1")),
         {"D": "rho + a*(1 - rho)"}, {"nearest": "cost**2*D*(D + e - rho) == m**2"}, lemmas,
         tuple(item.formula for item in lemmas[1:]))

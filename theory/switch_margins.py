@@ -3,7 +3,7 @@ identities."""
 
 from __future__ import annotations
 
-from theory.statements import Derivation, Lemma, Parameter
+from theory.statements import Derivation, Lemma, Parameter, above
 
 
 def least_margin_is_sharp() -> Derivation:
@@ -14,8 +14,8 @@ def least_margin_is_sharp() -> Derivation:
     δ, and the least margin comes as close to log((1−δ)/δ) as τ is small, although n is given.
     """
     parameters = (Parameter("n", minimum="2", integer=True),
-                  Parameter("delta", minimum="0", maximum="1", open_min=True, open_max=True),
-                  Parameter("tau", minimum="0", maximum="1", open_min=True, open_max=True))
+                  above("delta", maximum="1"),
+                  above("tau", maximum="1"))
     definitions = {"bound": "delta/(1 - delta)", "first": "(1 - tau)*bound", "other": "tau*bound/(n - 1)",
                    "total": "first + (n - 1)*other"}
     lemmas = (Lemma("first > 0", "orthant"), Lemma("other > 0", "orthant"), Lemma("1 + total > 0", "orthant"),

@@ -8,7 +8,7 @@ integers chosen. So the same construction serves the built-in family (a seeded g
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
@@ -37,6 +37,27 @@ class Shape:
 
 
 Builder = Callable[[Choose, Shape], Instance]
+
+
+class Later(Mapping[str, object]):
+    """Values that are made when they are first read, so that importing a claim costs nothing."""
+
+    def __init__(self, make: Callable[[], Mapping[str, object]]):
+        self._make, self._values = make, None
+
+    def _ready(self) -> Mapping[str, object]:
+        if self._values is None:
+            self._values = dict(self._make())
+        return self._values
+
+    def __getitem__(self, key: str) -> object:
+        return self._ready()[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._ready())
+
+    def __len__(self) -> int:
+        return len(self._ready())
 
 
 def family(build: Builder, special: Iterable[Instance] = ()) -> Callable[[int], Iterator[Instance]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
@@ -43,7 +44,6 @@ def false_formula(part: Part, name: str, operator: str, text: str, values: Value
 
 def points(build: Callable[[Choose], Values], count: int = 48) -> Callable[[int], Iterator[Instance]]:
     """Built-in points of a derived part, from a seed."""
-    import random
 
     def instances(seed: int) -> Iterator[Instance]:
         generator = random.Random(seed)

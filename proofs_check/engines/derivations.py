@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from proofs_check.certificates import certificate
-from proofs_check.claim import Claim, Part
+from proofs_check.claim import Claim, Hypothesis, Part
 from proofs_check.engines.gathering import Context, Gathered
 
 
@@ -40,8 +40,6 @@ def _rational(text: str) -> list[str]:
 
 def symbolic_part(derivation, name: str, text: str, **extra) -> Part:
     """A part whose statement is a derivation's: its parameters, definitions, assumptions and conclusions."""
-    from proofs_check.claim import Hypothesis
-
     counterexamples = extra.pop("counterexamples", {})
     result = derivation()
     parameters = []

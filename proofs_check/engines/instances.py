@@ -6,7 +6,7 @@ from itertools import islice
 
 from proofs_check.certificates import certificate, instances_body
 from proofs_check.claim import Claim, Part, encode_instance
-from proofs_check.engines.agreement import compare_routes
+from proofs_check.engines.agreement import TOLERANCE, compare_routes
 from proofs_check.engines.gathering import Context, Gathered, examine_instance
 from proofs_check.kernel.replay import instance_key, read_instance
 
@@ -46,4 +46,4 @@ def _part(claim: Claim, part: Part, statement: dict, context: Context, found: Ga
     if slacks:
         residual = max(0.0, -min(slacks))
         found.certificates.append(certificate(claim, part.name, "evidence", "float", "instances", {
-            "residual": residual.hex(), "tolerance": (1e-7).hex(), "cases": str(len(slacks))}))
+            "residual": residual.hex(), "tolerance": TOLERANCE.hex(), "cases": str(len(slacks))}))

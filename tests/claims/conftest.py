@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from proofs_check.engines import ENGINES
 from proofs_check.report import report_document
-from proofs_check.verify import Options, verify
+from proofs_check.verify import Options, claim_directory, verify
 
 
 @pytest.fixture(scope="module")
@@ -17,3 +19,13 @@ def run(request, tmp_path_factory):
         patch.delitem(ENGINES, "formal")
         results = verify(request.module.IDS, options)
     return options, {result.claim.id: result for result in results}, report_document(results, options)
+
+
+@pytest.fixture
+def searches(run):
+    """Each part with the numbers of examples that the searches for it recorded."""
+    options, results, _ = run
+    records = {name: [json.loads(path.read_text()) for path in claim_directory(options, name).glob("cert-search-*.json")]
+               for name in results}
+    return [(part, [int(record["body"]["examples"]) for record in records[name] if record["target"] == part.name])
+            for name, result in results.items() for part in result.claim.parts]

@@ -11,7 +11,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from numerics.attention import diagonal_attention, uniform_attention
 from numerics.concentration import pair_law
+from numerics.layer import one_step
+from numerics.simulate import structured_value
 from proofs_check.claim import formal_theorem
 from proofs_check.claims import claim_by_id
 from proofs_check.claims.building import Shape
@@ -176,10 +179,20 @@ def test_the_variance_form_contains_the_spectral_one():
         assert np.all(o2.own_frobenius(s) >= law.spectral - 1e-12)
 
 
+def step_cosines(values):
+    """The three cosines of O9 by the layer itself, RMSNorm included."""
+    v = structured_value(values["u"], values["alpha"], values["beta"])
+    x = values["x"]
+    outputs = {"input": one_step(x, uniform_attention(2), 0 * v),
+               "uniform": one_step(x, uniform_attention(2), v),
+               "diagonal": one_step(x, diagonal_attention(2), v)}
+    return {name: float(y[0] @ y[1]) / len(v) for name, y in outputs.items()}
+
+
 def test_the_three_counteracting_values_order_the_cosines_as_the_layer_itself_does():
     orders = {}
     for part in o9.BELOW:
-        cosines = o9.step_cosines(to_float(part, part.satisfiable))
+        cosines = step_cosines(to_float(part, part.satisfiable))
         orders[part.name] = (cosines["uniform"] < cosines["input"], cosines["uniform"] < cosines["diagonal"])
     assert orders == {"below input": (True, False), "below diagonal": (False, True), "below both": (True, True)}
 

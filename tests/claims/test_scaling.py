@@ -10,20 +10,9 @@ import pytest
 
 from numerics.diagonal_bound import diagonal_cost
 from proofs_check.claims.costs import c8
-from proofs_check.engines import ENGINES
-from proofs_check.report import report_document
-from proofs_check.verify import Options, verify
 from theory.scaling import Cell, total_order
 
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    """C8 and what it uses, without Rocq."""
-    options = Options(tmp_path_factory.mktemp("scaling"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delitem(ENGINES, "formal")
-        results = verify(("C8",), options)
-    return options, {result.claim.id: result for result in results}, report_document(results, options)
+IDS = ("C8",)
 
 
 @pytest.mark.slow

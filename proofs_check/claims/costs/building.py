@@ -87,12 +87,12 @@ def exchangeable(tokens: int, common: Number, own: Number, along: Number, across
 
 
 def sink_certificate(x: Matrix, sink: Vector, margin: Number = 1) -> Instance:
-    """C1's rank-one minimiser and uniform multipliers, for exchangeable tokens at rational hull distances."""
+    """C1's rank-one minimiser and uniform multipliers, for exchangeable tokens with a rational product of hull distances."""
     query = mean(x)
     key = add(sink, query, -1)
     squares = dot(query, query), dot(key, key)
     weights = outer(query, key, Fraction(margin) / (squares[0] * squares[1]))
-    cost = Fraction(margin) / (exact_root(squares[0]) * exact_root(squares[1]))
+    cost = Fraction(margin) / exact_root(squares[0] * squares[1])
     size = len(x)
     return Instance({"x": x, "sink": sink, "W": weights, "lam": [[Fraction(1)] * size] * size, "m": margin,
                      "s": cost,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
@@ -13,6 +13,7 @@ from numerics.constraints import Constraints
 from numerics.minimum_norm import MinimumNorm, minimum_norm
 from numerics.schatten import schatten_norm
 from proofs_check.claim import Hypothesis, Instance, Part
+from proofs_check.claims.building import Later
 from proofs_check.claims.exact import Matrix, Number, combine, dot, gram, solve
 from proofs_check.cost import bounds_part
 
@@ -76,28 +77,6 @@ def decomposition(matrix: Matrix) -> dict[str, list]:
 
 def norm_witnesses(**matrices: Matrix) -> dict[str, dict]:
     return {name: decomposition(matrix) for name, matrix in matrices.items()}
-
-
-class Later(Mapping):
-    """A mapping made when it is first looked at, so that naming a solved example does not solve it."""
-
-    def __init__(self, make: Callable[[], Mapping]):
-        self.make = make
-        self.made: Mapping | None = None
-
-    def _mapping(self) -> Mapping:
-        if self.made is None:
-            self.made = self.make()
-        return self.made
-
-    def __getitem__(self, key: str) -> object:
-        return self._mapping()[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._mapping())
-
-    def __len__(self) -> int:
-        return len(self._mapping())
 
 
 class _Inline:

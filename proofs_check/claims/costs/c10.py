@@ -13,7 +13,8 @@ from numerics.minimum_norm import minimum_norm
 from numerics.tasks import Task, copy_paste
 from numerics.value_cost import value_cost
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
-from proofs_check.claims.costs.building_bounds import Later, solved_part
+from proofs_check.claims.building import Later
+from proofs_check.claims.costs.building_bounds import solved_part
 from proofs_check.claims.costs.copying import frobenius, self_switch, sink_switch, switches_compared
 from proofs_check.claims.derived import derived, false_formula
 

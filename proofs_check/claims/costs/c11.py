@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import sympy
+
 from proofs_check.claim import Claim, Hypothesis, Instance, Part, Variant
 from proofs_check.claims.costs.building import listed, over_reals
 from proofs_check.claims.derived import derived, false_formula
 from proofs_check.claims.exact import Matrix
 from theory.costs_causal import (
-    diagonal, frobenius_sink_is_no_nuclear_minimiser, minimisers_differ, sink_frobenius, sink_nuclear)
+    causal_diagonal, causal_sink_frobenius, causal_sink_nuclear, diagonal, frobenius_sink_is_no_nuclear_minimiser,
+    minimisers_differ, sink_frobenius, sink_nuclear)
 
 COSINE = Fraction(4, 5)  # a rational singular value: 1 - 1/i = s² at i = 25/9
 POINT = {"i": 1 / (1 - COSINE**2), "k": 3, "kappa": 1, "s": COSINE, "h": COSINE, "R": 1}
@@ -63,23 +66,20 @@ NOT_NUCLEAR = derived(
     satisfiable={"T": 3, "i": 2, "m": 1, "w": 1})
 
 
-def causal_diagonal(size: int) -> Matrix:
-    return [[Fraction(int(i == j)) - (Fraction(1,
-        i + 1) if j <= i else 0) for j in range(size)] for i in range(size)]
+def rational(matrix: sympy.Matrix) -> Matrix:
+    return [[Fraction(int(entry.p), int(entry.q)) for entry in row] for row in matrix.tolist()]
+
+
+def diagonal_matrix(size: int) -> Matrix:
+    return rational(causal_diagonal(size))
 
 
 def frobenius_sink(size: int) -> Matrix:
-    def entry(i: int, j: int) -> Fraction:
-        if i == 0 or j > i:
-            return Fraction(0)
-        return Fraction(i, i + 1) if j == 0 else -Fraction(1, i + 1)
-
-    return [[entry(i, j) for j in range(size)] for i in range(size)]
+    return rational(causal_sink_frobenius(size))
 
 
 def rank_one_sink(size: int) -> Matrix:
-    last = frobenius_sink(size)[-1]
-    return [last if i else [Fraction(0)] * size for i in range(size)]
+    return rational(causal_sink_nuclear(size))
 
 
 # tokens are e_1..e_T, token 1 is the sink (row 0), so x_i^T W x_j is an entry of W
@@ -101,8 +101,8 @@ DIAGONAL_ON_MATRICES = Part(
                  "all(kappa[i] > 0 for i in range(T))",
                  "all(sum(kappa[i] / (i + 1) * ((1 if p == i else 0) - (1 if p == j else 0)) for j in "
                  "range(i)) == kappa[i] * W[i][p] for i in range(T) for p in range(T))"),
-    satisfiable=Instance({"W": causal_diagonal(2), "kappa": [1, 1]}),
-    instances=listed([Instance({"W": causal_diagonal(size),
+    satisfiable=Instance({"W": diagonal_matrix(2), "kappa": [1, 1]}),
+    instances=listed([Instance({"W": diagonal_matrix(size),
                                 "kappa": [Fraction(k, k + 1) for k in range(1, size + 1)]})
                       for size in range(1, 8)]))
 
@@ -151,7 +151,7 @@ VARIANTS = (
                 f"{SQUARE} >= T - harmonic + 1 / T", frobenius_sink(2)),
     false_bound("diagonal without a mask", "wrong mask", "The causal diagonal costs at least m√(T-1) in "
         "Frobenius norm",
-                CAUSAL_DIAGONAL, f"{SQUARE} >= T - 1", causal_diagonal(2)),
+                CAUSAL_DIAGONAL, f"{SQUARE} >= T - 1", diagonal_matrix(2)),
     false_bound("sink and diagonal swapped", "swap sink and diagonal",
                 "In nuclear norm the causal sink is dearer than the causal diagonal's trace "
                 "norm: at least T - 1", CAUSAL_SINK,
@@ -165,7 +165,7 @@ VARIANTS = (
     false_bound("unmasked nuclear diagonal", "wrong mask", "The causal diagonal costs at least m(T-1) in "
         "nuclear norm",
                 CAUSAL_DIAGONAL, "sum(sqrt((W @ transpose(W))[i][i]) for i in "
-                    "range(T)) >= T - 1", causal_diagonal(2), ONE_VALUE),
+                    "range(T)) >= T - 1", diagonal_matrix(2), ONE_VALUE),
     false_formula(DIFFER, "one minimiser for both", "trap", "The rank-one sink is a Frobenius minimiser for "
         "every T",
                   {"T": 3, "H": Fraction(11, 6)}, conclusions=("(T - 1)**2/T == T - H",)),

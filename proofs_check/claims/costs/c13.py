@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from math import log, sqrt
+from math import exp, log, sqrt
 
 from hypothesis import strategies as st
 from scipy.optimize import brentq
@@ -114,12 +114,12 @@ def leading_slack(values: Mapping[str, object]) -> float:
     lead = (0.0, (2 / 9) ** (1 / 3) * w ** (-2 / 3), 0.6, w ** (-1 / 3), sqrt(3) / w,
             (2 / 3) ** (1 / 3) * w ** (-4 / 3), w**-2.0, w**-3.0)[regime]
     if regime == 1:
-        root = brentq(lambda x: -excess(w, regime, 1 - 2.718281828459045**x), log(1e-9), log(0.999),
+        root = brentq(lambda x: -excess(w, regime, 1 - exp(x)), log(1e-9), log(0.999),
                       xtol=1e-13)
     else:
-        root = brentq(lambda x: excess(w, regime, 2.718281828459045**x), log(1e-40), log(1 - 1e-9),
+        root = brentq(lambda x: excess(w, regime, exp(x)), log(1e-40), log(1 - 1e-9),
                       xtol=1e-13)
-    return 1.25 * w ** (-2 / 3) - abs(2.718281828459045**root / lead - 1)
+    return 1.25 * w ** (-2 / 3) - abs(exp(root) / lead - 1)
 
 
 def cases(seed: int) -> Iterator[Instance]:

@@ -15,8 +15,9 @@ from numerics.entropic import entropic_point
 from numerics.schatten import dual_exponent, schatten_norm
 from numerics.sink_cost import sink_cost
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
+from proofs_check.claims.building import Later
 from proofs_check.claims.costs.building_bounds import (
-    EXPONENT, HALF, INVERSE_EXPONENTS, Later, nearest, norm_bound, norm_formula, norm_witnesses)
+    EXPONENT, HALF, INVERSE_EXPONENTS, nearest, norm_bound, norm_formula, norm_witnesses)
 from proofs_check.claims.costs.c1 import clouds, drawn_base
 from proofs_check.claims.derived import derived
 from proofs_check.claims.exact import Matrix, Number, Vector, dot, minus, outer, product, transposed

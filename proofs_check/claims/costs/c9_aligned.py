@@ -9,14 +9,15 @@ sink').
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from math import sqrt
 
 from proofs_check.claim import Hypothesis, Instance, Part, Variant
+from proofs_check.claims.building import Later
 from proofs_check.claims.costs.building import number_fact
-from proofs_check.claims.costs.c9_crossings import LAST, NUCLEAR, SINK_COST, false_for_self, table
-from proofs_check.claims.costs.c9_witness import Later
+from proofs_check.claims.costs.c9_crossings import LAST, NUCLEAR, SINK_COST, false_for_self, table, with_lists
+from proofs_check.claims.costs.c9_witness import sink_excess
+from theory.costs_bigram import GRAM_ROOT_SQUARE
 
 HUNDREDTH, TENTH, HALF = Fraction(1, 100), Fraction(1, 10), Fraction(1, 2)
 # the greatest number of cycles of length 4, 5, ... 49 for which the self default is cheaper
@@ -26,7 +27,7 @@ EQUAL_LAST = {
     HALF: (3, 2, 2, *(1,) * 43)}
 
 SELF_EXCESS = "(2*sqrt(3) - 3)*b - 1"
-SINK_EXCESS = "(1 - c**2)*(n - 2)/sqrt((1 + (n - 1)*c**2)*(1 - c**2 + n*(1 + c)**2))"
+SINK_EXCESS = f"(1 - c**2)*(n - 2)/sqrt({GRAM_ROOT_SQUARE})"
 
 THREE_CYCLES = number_fact(
     "aligned sink, three-cycles", "Only 3-cycles, n = 3b, sink aligned by c = 1/100, 1/10, 1/2: the self default "
@@ -44,9 +45,7 @@ def fewest_two_cycles(alignment: Fraction) -> list[int]:
     c, found = float(alignment), []
 
     def self_wins(twos: int, threes: int) -> bool:
-        n = 2 * twos + 3 * threes
-        root = sqrt((1 + (n - 1) * c**2) * (1 - c**2 + n * (1 + c) ** 2))
-        return (2 * sqrt(3) - 3) * threes - 1 < (1 - c**2) * (n - 2) / root
+        return (2 * sqrt(3) - 3) * threes - 1 < sink_excess(2 * twos + 3 * threes, c)
 
     while (2 * sqrt(3) - 3) * (len(found) + 1) * c < 1:
         threes, least, most = len(found) + 1, -1, 1
@@ -85,27 +84,19 @@ SINK_CASES = [(4 + at, k, c) for c, lasts in EQUAL_LAST.items() for at, last in 
               for k in range(last + 1, LAST[at] + 1)]
 TRIPLES = ("[[lengths[i], cycles[i], alignment[i]] for i in range(len(lengths))] == [[l, k, c] for c, last in "
            "[[1/100, hundredth], [1/10, tenth], [1/2, half]] for l in range(4, 50) for k in range(2, 37) if ")
-CONSTANTS = {"unaligned": LAST[:46], "hundredth": EQUAL_LAST[HUNDREDTH], "tenth": EQUAL_LAST[TENTH],
-             "half": EQUAL_LAST[HALF]}
+ALIGNED_LISTS = {"hundredth": EQUAL_LAST[HUNDREDTH], "tenth": EQUAL_LAST[TENTH], "half": EQUAL_LAST[HALF]}
 
-
-def with_constants(part: Part, *names: str) -> Part:
-    return replace(part, variables={**part.variables, **dict.fromkeys(names, "integers")},
-                   constants={name: CONSTANTS[name] for name in names})
-
-
-EQUAL_SELF = with_constants(table(
+EQUAL_SELF = with_lists(table(
     "aligned equal cycles, self", "k >= 2 cycles of one length l = 4..49, sink aligned by c: the self default is "
     "cheaper for every k <= last[l-4], one list for each c: 35, 25, 16, 14, ... at c = 1/100, 17, 10, 8, 7, ... "
     "at c = 1/10, and 3, 2, 2, then 1 at c = 1/2.",
-    CASES, (f"{TRIPLES}k <= last[l - 4]]",), sink=False), "hundredth", "tenth", "half")
-EQUAL_SINK = with_constants(table(
+    CASES, (f"{TRIPLES}k <= last[l - 4]]",), sink=False), **ALIGNED_LISTS)
+EQUAL_SINK = with_lists(table(
     "aligned equal cycles, sink", "k >= 2 cycles of one length l = 4..49, sink aligned by c = 1/100, 1/10, 1/2: "
     "the sink default is cheaper for every k above last[l-4] up to the last k of 'equal cycles, self' "
     "(unaligned). Beyond, and for l >= 50, it is cheaper at c = 0 and so at every c ('alignment lowers the "
     "sink'): one change of sides for each length and c.",
-    SINK_CASES, (f"{TRIPLES}k > last[l - 4] and k <= unaligned[l - 4]]",), sink=True),
-    "unaligned", "hundredth", "tenth", "half")
+    SINK_CASES, (f"{TRIPLES}k > last[l - 4] and k <= unaligned[l - 4]]",), sink=True), unaligned=LAST[:46], **ALIGNED_LISTS)
 
 PARTS = (THREE_CYCLES, MIXTURES, EQUAL_SELF, EQUAL_SINK)
 

@@ -13,11 +13,14 @@ orthonormal one).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from proofs_check.claim import Hypothesis, Instance, Part, Variant
+from proofs_check.claims.building import Later
 from proofs_check.claims.costs.building import number_fact
-from proofs_check.claims.costs.c9_witness import Later, self_values, sink_values
+from proofs_check.claims.costs.c9_witness import self_values, sink_values
+from theory.costs_bigram import GRAM_ROOT_SQUARE
 
 NONE = Fraction(0)
 THRESHOLD = 225  # from here on the bound that holds for every n takes over
@@ -41,7 +44,7 @@ SPECTRUM = (
     "for x in (10*p*angle)*J] for p in P]] for coarse_s in [[[sin(x) for x in (10*p*angle)*J] for p in P]] "
     "for re in [row[0] + flat([even*x for x in coarse_c] @ fine_c - [even*x for x in coarse_s] @ fine_s)] "
     "for im in [flat([odd*x for x in coarse_s] @ fine_c + [odd*x for x in coarse_c] @ fine_s)]")
-SINK_COST = "(2*(n - 1) + (1 - a**2)*(n - 2)/sqrt((1 + (n - 1)*a**2)*(1 - a**2 + n*(1 + a)**2)))"
+SINK_COST = f"(2*(n - 1) + (1 - a**2)*(n - 2)/sqrt({GRAM_ROOT_SQUARE.replace('c', 'a')}))"
 NUCLEAR = ("(k*sum((2 if 2*t < l else 1)*sqrt(re[t]*re[t] + im[t]*im[t]) for t in range(1, l) if 2*t <= l)"
            " + (k - 1)*abs(sum(row)))")
 SELF_FEASIBLE = ("all(k >= 1 and len(row) == l and row[0] == 1 and row[1] == 2 and all(row[j] <= 0 for j in "
@@ -103,13 +106,12 @@ EQUAL_SINK = table(
                        "in range(4, 113) for k in range(2, 57) if k > last[l - 4] and l*k < 225]"), sink=True)
 
 
-def _with_last(part: Part) -> Part:
-    from dataclasses import replace
+def with_lists(part: Part, **lists: Sequence[int]) -> Part:
+    """The part with lists of integers among its constants, for its `listing` to name."""
+    return replace(part, variables={**part.variables, **dict.fromkeys(lists, "integers")}, constants=dict(lists))
 
-    return replace(part, variables={**part.variables, "last": "integers"}, constants={"last": LAST})
 
-
-EQUAL_SELF, EQUAL_SINK = _with_last(EQUAL_SELF), _with_last(EQUAL_SINK)
+EQUAL_SELF, EQUAL_SINK = with_lists(EQUAL_SELF, last=LAST), with_lists(EQUAL_SINK, last=LAST)
 
 ALIGNED_SELF = table(
     "aligned single cycles, self", "Sink aligned by c = 1/100, 1/10, 1/2: the self default is cheaper for "

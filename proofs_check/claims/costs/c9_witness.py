@@ -9,10 +9,11 @@ slower, more accurate search.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
+from math import sqrt
 
 import numpy as np
 from scipy.optimize import minimize
@@ -47,9 +48,13 @@ class Decision:
 
 def sink_cost(tokens: int, alignment: float = 0.0) -> float:
     """Nuclear cost of the sink default times 1 - c², for tokens aligned by c."""
+    return 2 * (tokens - 1) + sink_excess(tokens, alignment)
+
+
+def sink_excess(tokens: int, alignment: float) -> float:
+    """What that cost is above 2(n-1): (1-c²)(n-2)/g."""
     c, n = alignment, tokens
-    root = np.sqrt((1 + (n - 1) * c**2) * (1 - c**2 + n * (1 + c) ** 2))
-    return float(2 * (n - 1) + (1 - c**2) * (n - 2) / root)
+    return (1 - c**2) * (n - 2) / sqrt((1 + (n - 1) * c**2) * (1 - c**2 + n * (1 + c) ** 2))
 
 
 @cache
@@ -110,27 +115,6 @@ def _lower_bound(target: float, others: np.ndarray, cross: float, cycles: int) -
     row_total = target + others.sum() + (cycles - 1) * size * cross
     moduli = np.abs(np.fft.fft(np.concatenate([[row_total - 2 * target, target], -others])))
     return size * cycles * row_total / max(moduli[1:].max(), size * cycles * cross)
-
-
-class Later(Mapping[str, object]):
-    """Values that are made when they are first read, so that importing a claim costs nothing."""
-
-    def __init__(self, make: Callable[[], Mapping[str, object]]):
-        self._make, self._values = make, None
-
-    def _ready(self) -> Mapping[str, object]:
-        if self._values is None:
-            self._values = dict(self._make())
-        return self._values
-
-    def __getitem__(self, key: str) -> object:
-        return self._ready()[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._ready())
-
-    def __len__(self) -> int:
-        return len(self._ready())
 
 
 def self_values(cases: Sequence[tuple[int, int, Fraction]]) -> dict[str, object]:

@@ -7,15 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from math import inf, sqrt
+from math import inf
 
 import numpy as np
 
-from numerics.constraints import sink_constraints
 from numerics.diagonal_bound import diagonal_cost
-from numerics.minimum_norm import minimum_norm
 from numerics.sink_cost import sink_cost
-from numerics.tasks import inverse_bigram
 from numerics.value_cost import value_cost
 from proofs_check.claims.building import Choose
 
@@ -89,65 +86,5 @@ def value_slack(values: Values) -> float:
             formula = max(e**-0.5, f**-0.5)
         else:
             formula = ((t - 1) * e ** (-norm / 2) + f ** (-norm / 2)) ** (1 / norm)
-        pairs += [(found.lower, formula), (found.upper, formula)]
-    return slack(pairs)
-
-
-def one_value_slack(values: Values) -> float:
-    """A diagonal certificate with one repeated singular value against the engine, for three norms."""
-    pairs = []
-    for norm in NORMS:
-        found = diagonal_cost(values["x"], norm, margin=values["m"])
-        formula = values["s"] * (1 if norm == inf else values["count"] ** (1 / norm))
-        pairs += [(found.lower, formula), (found.upper, formula)]
-    return slack(pairs)
-
-
-def token_sink_slack(values: Values) -> float:
-    """The sink among orthonormal tokens against the engine: m√(T-1)."""
-    x = values["x"]
-    found, formula = sink_cost(x, x[0], x[1:], margin=values["m"]), values["m"] * sqrt(len(x) - 1)
-    return slack([(found.lower, formula), (found.upper, formula)])
-
-
-def causal_diagonal_slack(values: Values) -> float:
-    """C11's diagonal for three norms."""
-    size = len(values["W"])
-    if size == 1:
-        return TOLERANCE
-    pairs = []
-    for norm in NORMS:
-        found = diagonal_cost(np.eye(size), norm, margin=1.0, causal=True)
-        terms = [1 - 1 / i for i in range(2, size + 1)]
-        formula = sqrt(max(terms)) if norm == inf else sum(term ** (norm / 2) for term in terms) ** (1 / norm)
-        pairs += [(found.lower, formula), (found.upper, formula)]
-    return slack(pairs)
-
-
-def causal_sink_slack(values: Values) -> float:
-    """C11's sink in Frobenius and nuclear norm."""
-    size = len(values["F"])
-    if size == 1:
-        return TOLERANCE
-    eye = np.eye(size)
-    asked = sink_constraints(eye[1:], eye[0], margin=1.0, causal=True)
-    pairs = []
-    frobenius = sqrt(size - sum(1 / i for i in range(1, size + 1)))
-    for norm, formula in ((2.0, frobenius), (1.0, (size - 1) / sqrt(size))):
-        found = minimum_norm(asked, norm)
-        pairs += [(found.lower, formula), (found.upper, formula)]
-    return slack(pairs)
-
-
-def bigram_sink_slack(values: Values) -> float:
-    """C9's sink default on orthonormal tokens in nuclear and Frobenius norm."""
-    size = len(values["W"])
-    eye = np.eye(size + 1)
-    asked = inverse_bigram(eye[:size], np.array(values["target"]), sink=eye[size]).attention
-    pairs = []
-    nuclear = 2 * (size - 1) + (size - 2) / sqrt(size + 1)
-    frobenius = sqrt(size * (5 * size - 4) / (size + 1))
-    for norm, formula in ((1.0, nuclear), (2.0, frobenius)):
-        found = minimum_norm(asked, norm)
         pairs += [(found.lower, formula), (found.upper, formula)]
     return slack(pairs)

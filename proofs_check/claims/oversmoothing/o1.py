@@ -20,7 +20,6 @@ from theory.oversmoothing import DERIVATIONS
 HALF, RHO = Fraction(1, 2), Fraction(9, 25)
 COIN = [[[1]], [[-1]]]  # one token, z = ±1
 COINS = [[[a], [b]] for a in (1, -1) for b in (1, -1)]  # two independent tokens, z_i = ±1
-DIFFERENCE = "max(abs(E[i][j] - G[i][j]) for i in range(T) for j in range(T))"
 
 
 def slack_from(outputs: np.ndarray, gram: np.ndarray, values: Mapping[str, object]) -> float:

@@ -7,8 +7,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from numerics.attention import diagonal_attention, uniform_attention
-from numerics.layer import one_step
 from numerics.moments import drift_statistics
 from numerics.simulate import structured_value
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
@@ -47,16 +45,6 @@ ORDERS = {
     "diagonal": ("cos_uniform < cos_diagonal", "cos_uniform > cos_input"),
     "both": ("cos_uniform < cos_input", "cos_uniform < cos_diagonal"),
 }
-
-
-def step_cosines(values: Mapping[str, object]) -> dict[str, float]:
-    """The three cosines by the layer itself, RMSNorm included: the second route, which a test compares."""
-    v = structured_value(values["u"], values["alpha"], values["beta"])
-    x = values["x"]
-    outputs = {"input": one_step(x, uniform_attention(2), 0 * v),
-               "uniform": one_step(x, uniform_attention(2), v),
-               "diagonal": one_step(x, diagonal_attention(2), v)}
-    return {name: float(y[0] @ y[1]) / len(v) for name, y in outputs.items()}
 
 
 def order_part(which: str, text: str) -> Part:
