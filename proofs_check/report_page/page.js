@@ -68,7 +68,7 @@
     if (!claim || !claim.matches("details.claim")) return;
     if (claim.hidden) { form.reset(); filter(); }
     claim.open = true;
-    claim.scrollIntoView();
+    claim.scrollIntoView({ behavior: "instant" });
     claim.querySelector("summary").focus({ preventScroll: true });
   };
   addEventListener("hashchange", follow);
