@@ -93,6 +93,8 @@ def _name(node: ast.Name) -> tuple[str, int]:
 def _unary(node: ast.UnaryOp) -> tuple[str, int]:
     if isinstance(node.op, ast.Not):
         return _row(f"<mo>¬</mo>{_at(node.operand, ATOM)}"), NOT
+    if not isinstance(node.op, ast.USub):
+        raise ValueError(f"expected a sign of the kernel's language, got {type(node.op).__name__}")
     return _row(f"<mo>−</mo>{_at(node.operand, PRODUCT)}"), SIGN if _single(node.operand) else SUM
 
 
@@ -109,6 +111,8 @@ def _boolean(node: ast.BoolOp) -> tuple[str, int]:
 def _compare(node: ast.Compare) -> tuple[str, int]:
     parts = [_at(node.left, SUM)]
     for operation, item in zip(node.ops, node.comparators):
+        if type(operation) not in RELATIONS:
+            raise ValueError(f"expected a relation of the kernel's language, got {type(operation).__name__}")
         # `i in range(a, b)` lists a set; elsewhere the sides of a relation are values
         side = _set(item) if isinstance(operation, (ast.In, ast.NotIn)) else _at(item, SUM)
         parts.append(f"<mo>{RELATIONS[type(operation)]}</mo>{side}")
