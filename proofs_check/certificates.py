@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -53,20 +53,28 @@ def write_whole(path: Path, content: bytes) -> None:
 @contextmanager
 def whole_directory(path: Path) -> Iterator[Path]:
     """A directory to fill, renamed to `path` (replacing it) when the block ends well, removed otherwise."""
+    made = [folder for folder in (path.parent, *path.parent.parents) if not folder.exists()]
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=".writing-"))
     os.chmod(temporary, 0o755)
+    discarded: Path | None = None
     try:
         yield temporary
         if path.exists():
             discarded = Path(tempfile.mkdtemp(dir=path.parent, prefix=".writing-"))
             os.replace(path, discarded / "old")
-            os.replace(temporary, path)
+        os.replace(temporary, path)
+        if discarded is not None:
             shutil.rmtree(discarded)
-        else:
-            os.replace(temporary, path)
     except BaseException:
+        if discarded is not None:  # what was there comes back, unless the new one is in place already
+            if (discarded / "old").exists() and not path.exists():
+                os.replace(discarded / "old", path)
+            shutil.rmtree(discarded, ignore_errors=True)
         shutil.rmtree(temporary, ignore_errors=True)
+        for folder in made:  # a failure leaves no empty folders either
+            with suppress(OSError):
+                folder.rmdir()
         raise
 
 

@@ -21,6 +21,7 @@ from proofs_check.commands.scale import scale
 from proofs_check.commands.simulate import simulate
 from proofs_check.commands.verify import verify
 from proofs_check.kernel import Rejected
+from proofs_check.kernel.command import one_line
 
 EXIT_BAD_INPUT, EXIT_MISSING, EXIT_BROKEN, EXIT_LIMIT, EXIT_INTERRUPTED = 2, 3, 4, 5, 130
 
@@ -80,7 +81,5 @@ def main() -> int:
 
 
 def _stop(message: str, code: int) -> int:
-    """One line, whatever an option or a file name holds."""
-    line = " ".join(message.split())
-    print(f"sinkproof: {''.join(letter if letter.isprintable() else '?' for letter in line)}", file=sys.stderr)
+    print(f"sinkproof: {one_line(message)}", file=sys.stderr)
     return code

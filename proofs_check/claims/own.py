@@ -59,6 +59,8 @@ def _sound_part(part: Part, path: Path) -> Part:
     _items(part.conclusions, str, f"`conclusions` of {name}", least=1)
     for item in part.hypotheses:
         _texts(item, f"a hypothesis of {name}", ("name", "text", "formula"))
+        _need(0 < len(item.name) <= 100 and item.name.isprintable(), f"names of hypotheses of {name} of at most 100 printable letters",
+              item.name)
     formulas = [item.formula for item in part.hypotheses] + list(part.conclusions) + list(part.definitions.values())
     for text in formulas + ([part.attainment] if part.attainment else []):
         _formula(text, name)

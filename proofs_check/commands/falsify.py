@@ -36,8 +36,8 @@ def falsify(id_: str | None, drop: str | None, part: str | None, budget: int, se
     \b
     Exit codes: 0 nothing found, or --all is done; 1 a counterexample was replayed; 2 bad input.
     """
-    if budget < 1:
-        raise ValueError(f"expected a budget of at least 1 instance, got {budget}; give a positive number")
+    if not 1 <= budget <= 10**9:
+        raise ValueError(f"expected a budget of at least 1 and at most 10^9 instances, got {budget}; 2000 is the default")
     if everything and (drop or part):
         raise ValueError("expected --all without --drop and --part, got both; choose one")
     if id_ is None and not everything:

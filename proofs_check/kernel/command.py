@@ -29,7 +29,7 @@ class OneLineParser(argparse.ArgumentParser):
     """Bad usage is one sentence here too."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {printable(message)}; expected DIR or FILE, see {self.prog} --help\n")
+        self.exit(2, f"{self.prog}: {one_line(message)}; expected DIR or FILE, see {self.prog} --help\n")
 
 
 def uses_in_a_circle(uses: dict[str, list[str]]) -> list[str]:
@@ -80,13 +80,13 @@ def check(path: Path) -> tuple[list[dict], bool]:
     return rows, malformed
 
 
-def printable(line: str) -> str:
-    """One line stays one line: a name from a certificate cannot print a second one."""
-    return "".join(letter if letter.isprintable() else "?" for letter in line)
+def one_line(text: str) -> str:
+    """One line stays one line: a name from a file cannot print a second one."""
+    return "".join(letter if letter.isprintable() else " " if letter.isspace() else "?" for letter in text)
 
 
 def stop(message: str, code: int) -> int:
-    print(f"sinkproof check: {printable(message)}", file=sys.stderr)
+    print(f"sinkproof check: {one_line(message)}", file=sys.stderr)
     return code
 
 
@@ -115,9 +115,9 @@ def main(arguments: list[str]) -> int:
         for row in rows:
             if row["accepted"]:
                 what = f"{row['role']} {row['subject']}".strip()
-                print(printable(f"accepted  {row['claim']:4} {row['target']}: {what}: {row['outcome']}, {row['grade']}, "
+                print(one_line(f"accepted  {row['claim']:4} {row['target']}: {what}: {row['outcome']}, {row['grade']}, "
                                 f"{row['scope']}"))
         print(f"{len(rows) - len(refused)} certificates accepted, {len(refused)} rejected")
     for row in refused:
-        print(printable(f"sinkproof check: {row['claim']}/{row['certificate']}: {row['reason']}"), file=sys.stderr)
+        print(one_line(f"sinkproof check: {row['claim']}/{row['certificate']}: {row['reason']}"), file=sys.stderr)
     return 2 if malformed else 1 if refused else 0

@@ -27,6 +27,7 @@ SMALL = {
 WORK = {"--budget", "--points", "--sizes", "--draws", "--layers", "-T", "-d", "--num-tokens", "--dim", "--repeats", "--jobs", "--threads", "--t"}
 PATIENCE = 40.0
 HUGE = ("100000", str(2**31), str(2**40), "9" * 30)
+LONG = {"claims": {"--ledger"}, "falsify": {"--all"}, "scale": {"--quick", "--cloud"}}  # options that make a run long
 ALWAYS_LONG = {"bench"}  # its smallest run is minutes
 FILES = {"--tokens": "array", "--values": "array", "--value": "array", "--attention": "array", "--out": "out", "--claims": "claims"}
 TEXTS = {
@@ -111,7 +112,7 @@ def plans(draw: st.DrawFn, commands: tuple[str, ...] | None = None) -> Plan:
         words.insert(draw(st.integers(0, len(words))), ("", "text", draw(st.sampled_from(JUNK))))
     # an option left out has its default, whose work may take minutes; a verify without --claims is about all claims
     long = long or bool(set(SMALL.get(name, {})) - given) or (name == "verify" and "--claims" not in given)
-    long = long or (name == "falsify" and "--all" in given) or (name == "scale" and bool({"--quick", "--cloud"} & given))
+    long = long or bool(LONG.get(name, set()) & given)
     return Plan(name, tuple(words), long, draw(st.sampled_from(("utf-8", "utf-8", "utf-8", "ascii", "latin-1"))))
 
 

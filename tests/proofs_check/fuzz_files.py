@@ -15,6 +15,7 @@ from pathlib import Path
 from random import Random
 
 import numpy as np
+from safetensors.numpy import save
 
 from proofs_check.kernel import canonical, digest
 
@@ -94,7 +95,7 @@ def npy(rng: Random) -> bytes:
         major = rng.choice((1, 1, 2, 3, 4, 0, 255))
         length = struct.pack("<H" if major == 1 else "<I", len(header) & 0xFFFF)
         return b"\x93NUMPY" + bytes((major, rng.choice((0, 0, 1)))) + length + header + raw[128:]
-    return raw if rng.randrange(2) else mutated(rng, raw)
+    return raw if rng.randrange(4) else mutated(rng, raw)
 
 
 def npz(rng: Random) -> bytes:
@@ -107,12 +108,14 @@ def npz(rng: Random) -> bytes:
     raw = stream.getvalue()
     if rng.randrange(6) == 0:  # "encrypted"
         raw = raw.replace(b"PK\x03\x04\x14\x00\x00", b"PK\x03\x04\x14\x00\x01").replace(b"PK\x01\x02\x14\x03\x14\x00\x00", b"PK\x01\x02\x14\x03\x14\x00\x01")
-    return raw if rng.randrange(2) else mutated(rng, raw)
+    return raw if rng.randrange(4) else mutated(rng, raw)
 
 
 def safetensors(rng: Random) -> bytes:
     """A header of our own over a few bytes of data."""
     entries = rng.choice((4, 8, 12))
+    if rng.randrange(2):
+        return save({name: cloud(rng) for name in rng.choice((("x",), ("x", "y"), ("x", "s")))})
     code, width = rng.choice((("F64", 8), ("F64", 8), ("F32", 4), ("F16", 2), ("BF16", 2), ("I64", 8), ("F8_E4M3", 1), ("BOOL", 1), ("XX", 8)))
     header: object = {name: {"dtype": code, "shape": rng.choice(([entries // 2, 2], [2, entries // 2], [entries], [2**40, 2**40], [-1], [], "x")),
                              "data_offsets": rng.choice(([0, entries * width], [0, entries * width], [0, 2**50], [8, 0], [0]))}
@@ -123,7 +126,7 @@ def safetensors(rng: Random) -> bytes:
     length = len(text) if rng.randrange(8) else rng.choice((0, 2**63, 2**31, len(text) + 9))
     values = np.array([rng.choice(ENTRIES) for _ in range(entries)]).tobytes()
     raw = struct.pack("<Q", length) + text + values[:entries * width]
-    return raw if rng.randrange(2) else mutated(rng, raw)
+    return raw if rng.randrange(4) else mutated(rng, raw)
 
 
 MAKERS = {".npy": npy, ".npz": npz, ".safetensors": safetensors}
