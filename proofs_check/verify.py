@@ -129,7 +129,8 @@ def gather(name: str, options: Options) -> str:
             "key": run_key(claim, options), "environment": environment(), "seed": str(options.seed),
             "profile": options.profile, "seconds": {key: f"{value:.3f}" for key, value in seconds.items()},
             "troubles": [[item.part, item.kind, item.message] for item in troubles],
-            "attempts": [{**asdict(item), "tried": str(item.tried)} for item in planted.attempts]}))
+            "attempts": [{key: str(value) for key, value in asdict(item).items() if value is not None}
+                         for item in planted.attempts]}))
     return name
 
 
