@@ -23,6 +23,7 @@ CONVENTIONS = {
 def head_scores(attention: Float[np.ndarray, "token token"], sink: int = 0) -> dict[str, float]:
     """The scores of key `sink` (mass, importance) and of the diagonal, by each of `CONVENTIONS`.
 
+    For key 0, which every query sees under a causal mask, importance is the mass; with a sliding window it is the mass too.
     Raises ValueError as `numerics.sink_metrics` does.  theory.md P7, claim P0.
     """
     columns = {"mass": column_mass, "importance": importance}
