@@ -153,13 +153,14 @@ def _path(folder: str, name: str) -> str:
 
 
 def _evidence(row: Mapping[str, object]) -> tuple[EvidenceView, ...]:
-    """The evidence for each part, the deciding certificate (the verdict's own order of strength) first."""
+    """What was found about each part, the deciding certificate first: a counterexample, else the strongest evidence."""
     found = []
-    mine = [item for item in row["evidence"] if item["role"] == "evidence"]
+    mine = [item for item in row["evidence"] if item["role"] == "evidence" or (item["role"] == "refuted" and item["part"] in row["satisfiable"])]
     for part in dict.fromkeys(item["part"] for item in mine):
-        # the same order as in judge(): the first of the strongest that hold
+        # as in judge(): what refutes comes before what supports, then the first of the strongest that hold
         ranked = sorted((item for item in mine if item["part"] == part),
-                        key=lambda item: (item["outcome"] != "holds", *(-int(level) for level in strength(SimpleNamespace(**item)))))
+                        key=lambda item: (item["role"] == "evidence", item["outcome"] != "holds",
+                                          *(-int(level) for level in strength(SimpleNamespace(**item)))))
         found += [EvidenceView(part, item["engine"], item["kind"], item["outcome"], item["grade"], item["scope"], item["certificate"],
-                               index == 0 and item["outcome"] == "holds") for index, item in enumerate(ranked)]
+                               index == 0 and row["outcome"] in ("holds", "refuted")) for index, item in enumerate(ranked)]
     return tuple(found)
