@@ -14,7 +14,8 @@ matrices of (c, g) and (c-g, c-s).  The gradient in x is the dual's multipliers:
 cost is that closed form; elsewhere five variables are minimised and the duality gap says how well.
 
 Off at themselves instead (copiers permuting their own keys): the diagonal with the sink among the keys, whatever n:
-||W||_p is the norm of T-1 copies of a >= 1/(1-rho) and b = (1 - a(1-rho)(T-1)/T)/(sqrt(rho_T) sqrt(sigma²-2 beta+rho_T)).
+||W||_p is the norm of T-1 copies of a >= 1/(1-rho) and
+b = (1 - a(1-rho)(T-1)/T)/(sqrt(rho_T) sqrt(sigma²-2 beta+rho_T)).
 """
 
 from __future__ import annotations
@@ -50,13 +51,14 @@ def off_at_self(count: float, p: float, rho: float, beta: float, sigma: float) -
     if p == 1.0:
         a = enough if rate > count - 1.0 else least
     else:
-        ratio = ((count - 1.0) / rate) ** (1.0 / (p - 1.0))  # b/a
+        ratio = math.exp(min(math.log((count - 1.0) / rate) / (p - 1.0), 700.0))  # b/a; beyond that b is all there is
         a = min(max((1.0 / root) / (ratio + rate), least), enough)
     b = max(1.0 / root - rate * a, 0.0)
     return _norm(np.array([a, b]), np.array([count - 1.0, 1.0]), p)
 
 
-def off_at_sink(count: float, copiers: float, p: float, rho: float, beta: float, sigma: float, gap: float = 1e-8) -> CopyCost:
+def off_at_sink(count: float, copiers: float, p: float, rho: float, beta: float, sigma: float,
+                gap: float = 1e-8) -> CopyCost:
     """The cost with margin 1 when queries that are off attend to the sink; p in [1, inf), real n >= 1 and T - n >= 1.
 
     Raises ValueError where no such tokens exist.  The bounds may be further apart than ``gap`` where W loses rank.

@@ -34,6 +34,8 @@ AXES = {"T": (3.0, 256.0), "p": (1.0, 64.0), "rho": (0.0, 0.99), "beta": (-4.0, 
 Setting = Mapping[str, float | None]
 # Where the two routes to a copy-paste cost differ by more than this, the map has no value.
 LARGEST_GAP = 1e-6
+# Costs whose logs differ by less are equal as far as rounding shows (C10 has whole regions where they are).
+TIE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -157,6 +159,8 @@ def sample_sides(
 ) -> list[dict[str, float | None]]:
     """``count`` random settings in the box ``axes``, half of them on each side of the boundary where both sides occur.
 
+    Fewer, or none, where tokens hardly exist or both patterns cost the same.
+
     Half of each side's are the nearest to the boundary among ten times as many, so that it is checked closely.
     """
     rng = np.random.default_rng(seed)
@@ -170,7 +174,7 @@ def sample_sides(
         drawn["fraction"] = np.clip(np.round(drawn.get("fraction", fixed["fraction"]) * tokens), 1, tokens - 1) / tokens
     advantage = log_advantage({**fixed, **drawn})
     order = rng.permutation(size)
-    sides = [[i for i in order if advantage[i] > 0], [i for i in order if advantage[i] < 0]]
+    sides = [[i for i in order if advantage[i] > TIE], [i for i in order if advantage[i] < -TIE]]
     wanted = [count - count // 2, count // 2]
     for side in (0, 1):
         lack = wanted[side] - len(sides[side])

@@ -156,7 +156,7 @@ def _cells(geometry: Geometry, levels: dict[str, float], omegas: Sequence[str], 
     if geometry.cloud in OTHERS:
         combinations = ("qk",) if geometry.cloud == "independent" else ("qk", "sum", "product")
         return table(norms=(Fraction(0),), scales=(Fraction(0),), geometries=("correlated",), combinations=combinations, **shared)
-    shared |= {"geometries": (geometry.cloud,), "growth": growth, "decay": Fraction(geometry.decay).limit_denominator(1000)}
+    shared |= {"geometries": (geometry.cloud,), "growth": growth, "decay": Fraction(geometry.decay).limit_denominator(100)}
     cells = [cell for omega in omegas for cell in table(combinations=("sum", "product"), target=OMEGAS[omega], **shared)]
     return cells + table(combinations=("qk",), **shared)
 
@@ -205,7 +205,8 @@ def pictures(rows: Sequence[Row], out: Path, write) -> list[str]:
             if curves:
                 panels.append((norm, curves))
         if panels:
-            title = f"{cloud}, r = {OTHERS.get(cloud, {}).get('r', '1')}, κ = {chosen['kappa']}, ω = 1, margin form, {chosen['combination']}"
+            values = "" if chosen["combination"] == "QK" else "ω = 1, "
+            title = f"{cloud}, r = {OTHERS.get(cloud, {}).get('r', '1')}, κ = {chosen['kappa']}, {values}margin form, {chosen['combination']}"
             name = f"scale-{cloud}.png"
             write(out / name, png(scaling_figure(panels, title)))
             names.append(name)

@@ -76,8 +76,11 @@ def phase(x_axis: str, y_axis: str, x_range: str | None, y_range: str | None, to
     if not np.isfinite(advantage).any():
         raise BadInput("expected tokens that exist somewhere on the map, got none; raise sigma or lower |beta| "
                        "(sigma² rho_T >= beta² is needed" + (", and a fraction between 1/T and 1 - 1/T)" if other == "self" else ")"))
-    curve = boundary((x_axis, columns), (y_axis, rows), fixed)
     settings = sample_sides(axes, fixed, count, seed)
+    if not settings:
+        raise BadInput("expected settings at which the costs differ, got none among the random ones; widen the ranges or change what is "
+                       "fixed")
+    curve = boundary((x_axis, columns), (y_axis, rows), fixed)
     found = []
     with Steps(len(settings), as_json) as steps:
         for setting in settings:

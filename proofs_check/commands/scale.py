@@ -157,7 +157,7 @@ def drawn(pool, job):
 
 
 def read_decay(text: str) -> float:
-    """A positive number, written as a decimal or a fraction."""
+    """A positive number of at most two decimals or a fraction as simple."""
     from fractions import Fraction
 
     from proofs_check.inputs import BadInput
@@ -166,8 +166,8 @@ def read_decay(text: str) -> float:
         decay = Fraction(text)
     except (ValueError, ZeroDivisionError):
         decay = Fraction(0)
-    if not 0 < decay <= 8:
-        raise BadInput(f"expected a decay above 0 and at most 8, got '{text}'; for example 1/2")
+    if not (0 < decay <= 8 and decay.denominator <= 100):
+        raise BadInput(f"expected a decay above 0 and at most 8 with a denominator up to 100, got '{text}'; for example 1/2")
     return float(decay)
 
 

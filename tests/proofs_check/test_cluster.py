@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -73,9 +74,21 @@ def essence(points) -> list:
     return sorted((point.job, point.lower, point.upper, point.status) for point in points)
 
 
+def command(*arguments: object) -> dict:
+    """What `sinkproof scale` prints for tokens made by the worker and for real ones sent to it."""
+    given = ["--cloud", "orthonormal", "--cloud", "real", "--sizes", "5,6,7,8", "--norm", "frobenius", "--form", "margin", "--draws", 1]
+    result = CliRunner().invoke(scale, [*map(str, [*given, *arguments]), "--json"], standalone_mode=False, catch_exceptions=False)
+    assert result.return_value == 0
+    return json.loads(result.stdout)
+
+
+def bounds(document: dict) -> list:
+    return [[point[key] for key in ("T", "cloud", "pattern", "side", "lower", "upper")] for point in document["points"]]
+
+
 @pytest.mark.slow
 def test_a_worker_killed_mid_sweep_loses_nothing_and_nothing_is_there_twice(tmp_path):
-    """Then the scheduler itself goes: what was finished stays, one sentence says so, and a last run without it goes on."""
+    """The command gives the same there and here.  Then the scheduler itself goes: what was finished stays, one sentence says so, and a last run without it goes on."""
     here, there = tmp_path / "here", tmp_path / "there"
     expected = essence(run_sweep(JOBS, here, write_whole))
     with running(tmp_path, 2) as (address, scheduler, (first, second)):
@@ -90,6 +103,9 @@ def test_a_worker_killed_mid_sweep_loses_nothing_and_nothing_is_there_twice(tmp_
         assert first.returncode == -signal.SIGKILL and second.poll() is None
         assert len(found) == len(JOBS) and essence(found) == expected
         assert len(list(there.iterdir())) == len(JOBS)
+
+        documents = [command("--scheduler", address, "--out", tmp_path / "cluster"), command("--out", tmp_path / "alone")]
+        assert len({json.dumps(bounds(document)) for document in documents}) == 1 and len(bounds(documents[0])) == 32
 
         stamps = {path: path.stat().st_mtime_ns for path in there.iterdir()}
         more = sweep_jobs([Geometry("orthonormal")], (6, 7, 24, 32, 40), ("nuclear",), {"margin": 1.0}, draws=1)

@@ -270,12 +270,14 @@ def test_phase_fails_when_a_point_contradicts_the_closed_form(tmp_path, monkeypa
     (("phase", "--x", "T", "--y", "p", "--beta", "3"), "tokens that exist somewhere"),
     (("phase", "--x", "fraction", "--y", "eps"), "no exact cost in mass form"), (("phase", "--fraction", "2"), "expected fraction between"),
     (("phase", "--x", "fraction", "-p", "inf"), "finite exponent beside a fraction"),
+    (("phase", "--x", "fraction", "--y", "T", "--points", "2", "--y-range", "3,6"), "settings at which the costs differ"),
     (("phase", "--weight", "-1"), "finite weight above 0"),
     (("scale", "--tokens", "x.npy"), "expected --cloud real"), (("scale", "--cloud", "real", "--sink", "0"), "expected --tokens beside"),
     (("scale", "--cloud", "real", "--tokens", "x.npy"), "expected a sink for these tokens"),
     (("scale", "--cloud", "real", "--tokens", "x.npy", "--sink", "0"), "found no file"),
     (("scale", "--cloud", "real", "--sizes", "8,16,32,4096"), "up to the 1500 tokens given"),
-    (("scale", "--decay", "0"), "a decay above 0"), (("scale", "--decay", "x"), "a decay above 0")])
+    (("scale", "--decay", "0"), "a decay above 0"), (("scale", "--decay", "x"), "a decay above 0"),
+    (("scale", "--decay", "0.001"), "a denominator up to 100")])
 def test_bad_input_is_one_sentence_and_leaves_nothing(tmp_path, arguments, words):
     command, *rest = arguments
     with pytest.raises((BadInput, click.UsageError), match=words) as caught:
