@@ -215,6 +215,8 @@ def _gather_all(names: list[str], options: Options, jobs: int) -> Iterable[str]:
 
 
 def _sweep_up(options: Options) -> None:
-    """Remove what a terminated worker left half-written."""
+    """Remove what a terminated worker, or a killed run, left half-written."""
     for path in (options.out / "certificates").glob(".writing-*"):
         shutil.rmtree(path, ignore_errors=True)
+    for path in options.out.glob(".writing-*"):
+        path.unlink(missing_ok=True)
