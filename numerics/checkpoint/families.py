@@ -50,6 +50,7 @@ FAMILIES = {
     "gemma": _llama_like("gemma", gain_from_one=True),
     "gemma2": _gemma_like("gemma2", soft_cap=True),
     "gemma3_text": _gemma_like("gemma3"),
+    "gemma3": _gemma_like("gemma3"),  # reads images too
 }
 
 

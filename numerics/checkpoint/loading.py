@@ -22,8 +22,8 @@ __all__ = ["memory_needed", "open_checkpoint"]
 def open_checkpoint(path: Path, *, gguf: str | None = None) -> Checkpoint:
     """Open the checkpoint in directory ``path`` (with ``gguf``: the GGUF file of that name in it), or a .gguf file.
 
-    The architecture is read from the files: GPT-2, Llama, Mistral, Gemma 1, 2 or 3 (text); as GGUF, Llama alone.
-    Weights are held in float32, and attention is computed explicitly.
+    The architecture is read from the files: GPT-2, Llama, Mistral, Gemma 1, 2 or 3 (of one that
+    reads images, the text's decoder); as GGUF, Llama alone.  Weights are held in float32, and attention is computed explicitly.
 
     Raises MissingModels without the extra ``models``; ValueError, with what was expected, what was found and the fix,
     for: no such directory, another architecture (encoder-only ones among them), bidirectional attention, weights or a
@@ -37,16 +37,17 @@ def open_checkpoint(path: Path, *, gguf: str | None = None) -> Checkpoint:
         require_memory(_needed(config, name), f"{title} in float32", "choose a smaller model")
         tokenizer = _read(title, "a tokenizer", engine().transformers.AutoTokenizer, directory, source)
         model = _model(directory, source, config, title)
+    text = config.get_text_config()
     return Checkpoint(
         name=title,
         family=FAMILIES[config.model_type].name,
-        layers=config.num_hidden_layers,
-        heads=config.num_attention_heads,
-        kv_heads=getattr(config, "num_key_value_heads", config.num_attention_heads),
-        dim=config.hidden_size,
-        head_dim=getattr(config, "head_dim", config.hidden_size // config.num_attention_heads),
-        context=config.max_position_embeddings,
-        vocabulary=config.vocab_size,
+        layers=text.num_hidden_layers,
+        heads=text.num_attention_heads,
+        kv_heads=getattr(text, "num_key_value_heads", text.num_attention_heads),
+        dim=text.hidden_size,
+        head_dim=getattr(text, "head_dim", text.hidden_size // text.num_attention_heads),
+        context=text.max_position_embeddings,
+        vocabulary=text.vocab_size,
         bos_id=tokenizer.bos_token_id,
         model=model,
         tokenizer=tokenizer,
@@ -89,7 +90,7 @@ def _config(directory: Path, gguf: str | None, title: str) -> Any:
     config = _read(title, "a configuration", engine().transformers.AutoConfig, directory,
                    {"gguf_file": gguf} if gguf else {})
     for setting in ("use_bidirectional_attention", "add_cross_attention", "is_encoder_decoder", "quantization_config"):
-        if getattr(config, setting, None):
+        if getattr(config, setting, None) or getattr(config.get_text_config(), setting, None):
             raise ValueError(f"Expected a causal decoder with plain float weights, got {setting} in the configuration"
                              f" of {title}; choose another checkpoint.")
     return config
@@ -106,8 +107,9 @@ def _stated_kind(file: Path) -> str | None:
 
 def _needed(config: Any, gguf: str | None) -> int:
     torch, transformers = engine().torch, engine().transformers
+    stored = 4 if gguf else 2 if config.dtype in (torch.float16, torch.bfloat16) else 0
     with torch.device("meta"):
-        return bytes_needed(transformers.AutoModel.from_config(config), gguf=bool(gguf))
+        return bytes_needed(transformers.AutoModel.from_config(config), stored)
 
 
 def _model(directory: Path, source: dict[str, str], config: Any, title: str) -> Any:
@@ -118,7 +120,7 @@ def _model(directory: Path, source: dict[str, str], config: Any, title: str) -> 
     if absent:
         raise ValueError(f"Expected every weight of {title}, found {len(absent)} missing or of another shape, among"
                          f" them {absent[0]}; restore the checkpoint's files.")
-    return model.eval()
+    return getattr(model, "language_model", model).eval()  # Gemma 3 with images: the decoder of its text
 
 
 def _read(title: str, what: str, reader: Any, directory: Path, options: dict[str, Any]) -> Any:

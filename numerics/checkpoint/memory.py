@@ -13,20 +13,22 @@ GIB = 2**30
 CONTROL_GROUP = Path("/sys/fs/cgroup")
 
 
-def bytes_needed(model: Any, *, gguf: bool) -> int:
-    """Bytes at the peak of loading: the parameters in float32, twice for GGUF (dequantised first, then assigned).
+def bytes_needed(model: Any, stored: int) -> int:
+    """Bytes at the peak of loading: each parameter in float32, and as it is read if that is another type.
 
-    `model` may live on torch's meta device, where parameters have shapes but no storage.
+    ``stored`` is the bytes of a parameter as it is read beside its float32 copy: 0 for float32 (the file is mapped), 2 for
+    half precision, 4 for GGUF (dequantised first, then assigned).  ``model`` may live on torch's meta device, where
+    parameters have shapes but no storage.
     """
-    return (2 if gguf else 1) * sum(4 * parameter.numel() for parameter in model.parameters())
+    return (4 + stored) * sum(parameter.numel() for parameter in model.parameters())
 
 
 def attention_bytes(heads: int, count: int) -> int:
     """Bytes that one layer's attention over ``count`` tokens takes while it is computed, handed over and rebuilt.
 
-    Logits, masked logits and softmax in float32; the record's copy, the rebuilt logits and attention in float64.
+    Logits, masked logits and softmax in float32; the record's copy, and the softmax that rebuilds it, in float64.
     """
-    return (3 * 4 + 3 * 8) * heads * count**2
+    return (3 * 4 + 6 * 8) * heads * count**2
 
 
 def free_memory() -> int:

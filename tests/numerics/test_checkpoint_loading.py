@@ -13,7 +13,7 @@ import checkpoint_models
 import numpy as np
 import pytest
 
-from numerics.checkpoint import MissingModels, engine, memory, memory_needed, open_checkpoint
+from numerics.checkpoint import MissingModels, check_extraction, engine, memory, memory_needed, open_checkpoint
 from numerics.checkpoint.engine import shortened
 
 FAMILIES = checkpoint_models.FAMILIES
@@ -120,6 +120,38 @@ def test_a_configuration_that_cannot_be_read_is_refused(copy, text):
         open_checkpoint(copy)
 
 
+def test_a_gemma3_that_reads_images_is_opened_as_the_decoder_of_its_text(tiny_checkpoint, tmp_path):
+    """The decoder's weights are those of the text-only checkpoint, in the layout of a checkpoint with images."""
+    import torch
+    import transformers
+
+    text_only = open_checkpoint(tiny_checkpoint("gemma3"))
+    vision = transformers.SiglipVisionConfig(hidden_size=8, intermediate_size=8, num_hidden_layers=1,
+                                             num_attention_heads=2, image_size=16, patch_size=4)
+    whole = transformers.Gemma3ForConditionalGeneration(transformers.Gemma3Config(
+        text_config=checkpoint_models.config("gemma3"), vision_config=vision, mm_tokens_per_image=4)).to(torch.float32)
+    whole.model.language_model.load_state_dict(text_only.model.state_dict())
+    whole.save_pretrained(tmp_path)
+    checkpoint_models.tokenizer(True).save_pretrained(tmp_path)
+    opened, ids = open_checkpoint(tmp_path), text_only.encode(checkpoint_models.TEXT)
+    assert (opened.family, opened.layers, opened.dim, opened.context) == ("gemma3", 3, 36, 96)
+    kept = []
+    np.testing.assert_array_equal(opened.run(ids, kept.append), text_only.run(ids, lambda _: None))
+    for seen in kept:
+        check_extraction(opened.weights(seen.layer), seen, 1e-5)
+
+
+def test_weights_in_several_files_are_read_and_a_missing_one_is_refused(tmp_path):
+    pytest.importorskip("torch", reason="the extra 'models' is not installed; run: make models")
+    checkpoint_models.model("llama").save_pretrained(tmp_path, max_shard_size="40KB")
+    checkpoint_models.tokenizer(True).save_pretrained(tmp_path)
+    files = sorted(tmp_path.glob("model-*.safetensors"))
+    assert len(files) > 1 and open_checkpoint(tmp_path).layers == 3
+    files[-1].unlink()
+    with pytest.raises(ValueError, match="Expected (weights|every weight) of"):
+        open_checkpoint(tmp_path)
+
+
 def test_missing_weights_are_refused(copy):
     (copy / "model.safetensors").unlink()
     with pytest.raises(ValueError, match="Expected weights of mine"):
@@ -165,11 +197,12 @@ def test_a_model_too_large_for_the_machine_is_refused_before_its_weights_are_rea
         open_checkpoint(huge)
 
 
-def test_the_memory_needed_is_four_bytes_a_parameter(tiny_checkpoint, monkeypatch):
+def test_the_memory_needed_is_four_bytes_a_parameter_and_two_more_in_half(tiny_checkpoint, copy, monkeypatch):
     for family in FAMILIES:
         opened = open_checkpoint(tiny_checkpoint(family))
         needed = memory_needed(tiny_checkpoint(family))
         assert needed == sum(parameter.numel() * 4 for parameter in opened.model.parameters())
+    assert memory_needed(configured(copy, dtype="bfloat16")) == memory_needed(tiny_checkpoint("llama")) * 6 // 4
     monkeypatch.setattr(memory, "free_memory", lambda: needed - 1)
     with pytest.raises(ValueError, match="GiB of free memory"):
         open_checkpoint(tiny_checkpoint(family))
