@@ -47,8 +47,9 @@ class Fraction:
 
 
 def times(left: fmpq_mpoly, right: fmpq_mpoly) -> fmpq_mpoly:
-    """The product, refused where it could take hours: the work is about terms times terms."""
-    need(len(left) * len(right) <= MAX_WORK and longest(left) + longest(right) <= MAX_BITS, "a polynomial grew too large")
+    """The product, refused where it could take hours: the work is about terms times terms times words of a coefficient."""
+    words = 1 + (longest(left) + longest(right)) // 64
+    need(len(left) * len(right) * words <= MAX_WORK and words <= MAX_BITS // 64, "a polynomial grew too large")
     return left * right
 
 
@@ -56,7 +57,8 @@ def power(base: fmpq_mpoly, exponent: int) -> fmpq_mpoly:
     """The power, refused by a bound on its terms before it is made: so many as multinomials, or as exponents fit its box."""
     if len(base) > 1:
         box = prod(degree * exponent + 1 for degree in base.degrees())
-        need(min(comb(len(base) + exponent - 1, exponent), box) <= MAX_TERMS, "a polynomial grew too large")
+        terms = min(comb(len(base) + exponent - 1, exponent), box)
+        need(terms <= MAX_TERMS and terms * exponent * longest(base) // 64 <= MAX_WORK, "a polynomial grew too large")
     need(longest(base) * exponent <= MAX_BITS, "a polynomial grew too large")
     return base**exponent
 
