@@ -9,6 +9,8 @@ from pathlib import Path
 import checkpoint_models
 import numpy as np
 import pytest
+from beartype import beartype
+from jaxtyping import TypeCheckError, jaxtyped
 
 from numerics.checkpoint import (
     ExtractionError,
@@ -200,6 +202,21 @@ def test_the_output_is_the_sum_over_heads_of_mixed_values():
                            w_o=rng.normal(size=(4, 7, 3)))
     expected = sum(attention[head] @ x @ (weights.w_o[head] @ weights.w_v[head // 2]).T for head in range(4))
     np.testing.assert_allclose(mix_values(weights, x, attention), expected, rtol=0, atol=1e-12)
+
+
+X, HEADS = np.ones((5, 7)), np.ones((4, 3, 7))
+
+
+@pytest.mark.parametrize(("function", "good", "bad"), [
+    (mix_values, (X, np.ones((4, 5, 5))), (X, np.ones((4, 5, 6)))),
+    (mix_values, (X, np.ones((4, 5, 5))), (X[0], np.ones((4, 5, 5)))),
+    (head_logits, (X, None), (X[:, 0], None)),
+])
+def test_a_typed_function_accepts_its_shapes_and_rejects_others(function, good, bad):
+    checked, weights = jaxtyped(function, typechecker=beartype), bare_weights(HEADS, HEADS[:2], 1.0)
+    checked(weights, *good)
+    with pytest.raises(TypeCheckError):
+        checked(weights, *bad)
 
 
 def bare_weights(w_q: np.ndarray, w_k: np.ndarray, scale: float, *, w_v=None, w_o=None) -> LayerWeights:
