@@ -21,20 +21,25 @@ TEXT = ("The river rose in the night. By morning the lower field was a lake, and
         " teeth of a comb; nobody had heard the water come.")
 
 
-def save(family: str, directory: Path, *, bos: bool = True, seed: int = 0) -> Path:
-    """Write a random checkpoint of `family` into `directory`; with `bos=False` its tokenizer names no BOS token."""
+def save(family: str, directory: Path, *, bos: bool = True, seed: int = 0, **settings: object) -> Path:
+    """Write a random checkpoint of `family` into `directory`; with `bos=False` its tokenizer names no BOS token.
+
+    `settings` change its configuration.
+    """
     directory.mkdir(parents=True, exist_ok=True)
-    model(family, seed).save_pretrained(directory)
+    model(family, seed, **settings).save_pretrained(directory)
     tokenizer(bos).save_pretrained(directory)
     return directory
 
 
-def model(family: str, seed: int = 0):
+def model(family: str, seed: int = 0, **settings: object):
     """A causal language model of `family` with three layers and random parameters, in evaluation mode."""
     import torch
     from transformers import AutoModelForCausalLM
 
-    made = AutoModelForCausalLM.from_config(config(family), attn_implementation="eager", dtype=torch.float32).eval()
+    sizes = config(family)
+    sizes.update(settings)
+    made = AutoModelForCausalLM.from_config(sizes, attn_implementation="eager", dtype=torch.float32).eval()
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, parameter in made.named_parameters():

@@ -73,6 +73,26 @@ def test_local_and_global_layers_of_gemma3_turn_at_their_own_rates(blocks):
     assert np.arccos(wide.cos[1, 1]) == pytest.approx(1000.0**-0.25, rel=1e-5)
 
 
+@pytest.mark.parametrize(("family", "settings", "expected"), [
+    ("llama", {"attention_bias": True}, {"b_q": (6, 10), "b_k": (2, 10), "b_v": (2, 10), "b_o": (36,)}),
+    ("llama", {"rope_parameters": {"rope_type": "yarn", "rope_theta": 100.0, "factor": 4.0,
+                                   "original_max_position_embeddings": 24}}, {}),
+    ("mistral", {"sliding_window": None}, {"window": None}),
+    ("gpt2", {"scale_attn_by_inverse_layer_idx": True}, {"scale": 6**-0.5 / 3}),
+    ("gpt2", {"scale_attn_weights": False}, {"scale": 1.0}),
+    ("gemma2", {"attn_logit_softcapping": None}, {"soft_cap": None}),
+])
+def test_the_variants_a_configuration_can_ask_for_are_read(tiny_checkpoint, tmp_path, family, settings, expected):
+    opened = open_checkpoint(checkpoint_models.save(family, tmp_path, **settings))
+    opened.run(opened.encode(checkpoint_models.TEXT),
+               lambda seen: check_extraction(opened.weights(seen.layer), seen, 1e-5))
+    weights = opened.weights(2)
+    for name, value in expected.items():
+        found = getattr(weights, name)
+        assert (found.shape if isinstance(found, np.ndarray) else found) == (
+            pytest.approx(value) if isinstance(value, float) else value), name
+
+
 def other(array: np.ndarray | None) -> np.ndarray:
     assert array is not None
     return np.roll(array, 1, axis=0)

@@ -142,8 +142,12 @@ def test_ids_that_cannot_be_run_are_refused(opened, given, message):
         opened["llama"].run(given, lambda _: None)
 
 
-def test_the_whole_context_can_be_run(opened):
-    assert passed(opened["gpt2"], [4] * 96)[1].shape == (96, 36)
+@pytest.mark.parametrize("count", [1, 2, 96])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_any_length_up_to_the_context_can_be_run(opened, family, count):
+    kept, final = passed(opened[family], [4] * count)
+    assert final.shape == (count, 36) and kept[2].visible.shape == (count, count)
+    np.testing.assert_array_equal(kept[0].attention[:, 0, 0], 1.0)
 
 
 @pytest.mark.parametrize("layer", [3, -1])
