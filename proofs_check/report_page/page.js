@@ -68,10 +68,11 @@
     if (!claim || !claim.matches("details.claim")) return;
     if (claim.hidden) { form.reset(); filter(); }
     claim.open = true;
-    claim.scrollIntoView({ behavior: "instant" });
+    claim.scrollIntoView();
     claim.querySelector("summary").focus({ preventScroll: true });
   };
   addEventListener("hashchange", follow);
+  addEventListener("load", follow); // going to the fragment, the browser takes the keyboard away again
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a");
     // the same link twice changes no hash, and still has to open the claim
