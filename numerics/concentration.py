@@ -89,7 +89,8 @@ def pair_law(
         raise ValueError(f"Expected two different tokens in 0..{len(full) - 1}, got {pair}; O2 is about pairs.")
     gram = full[np.ix_(pair, pair)]
     if not min(gram[0, 0], gram[1, 1]) > 0:
-        raise ValueError(f"Expected outputs of positive energy, got G_ii={gram[0, 0]:g}, G_jj={gram[1, 1]:g}; they are 0.")
+        raise ValueError(
+            f"Expected outputs of positive energy, got G_ii={gram[0, 0]:g}, G_jj={gram[1, 1]:g}; they are 0.")
     rows = np.asarray(attention, dtype=np.float64)[list(pair)]
     centre = np.eye(dim) - (1 / dim if norm == "layer" else 0)
     blocks = [[centre @ (np.eye(dim) * (p == q) + rows[q, pair[p]] * v.T + rows[p, pair[q]] * v

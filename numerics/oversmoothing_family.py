@@ -127,7 +127,8 @@ def family_test(
             queries=np.array(s.pair), draws=draws, seed=seed * settings + index, memory_cap=memory_cap).second_moment
         mean, error = estimate.mean[0, 1], estimate.standard_error[0, 1]
         for name, predicted in predictions(s).items():
-            p_values.setdefault(name, np.empty(settings))[index] = 2 * stats.t.sf(abs(mean - predicted) / error, draws - 1)
+            p_values.setdefault(name, np.empty(settings))[index] = 2 * stats.t.sf(abs(mean - predicted) / error,
+                                                                                  draws - 1)
         if progress is not None:
             progress(index + 1, settings)
     return {name: verdict(values, alpha) for name, values in p_values.items()}

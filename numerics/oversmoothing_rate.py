@@ -55,12 +55,14 @@ def cover(
     g_min = float(min(law.gram[0, 0], law.gram[1, 1]))
     errors = np.abs(_draws(attention, w_vo, rho, pair, draws, seed, norm) - law.cosine)
     rms = float(np.sqrt(np.mean(errors**2)))
-    levels = {"as stated": cosine_bound_as_stated(x, dim, size, g_min), "proved": cosine_bound(x, dim, rho, size, g_min),
+    levels = {"as stated": cosine_bound_as_stated(x, dim, size, g_min),
+              "proved": cosine_bound(x, dim, rho, size, g_min),
               "instance": instance_bound(law, x)}
     bounds = {name: (bound, failure, clopper_pearson(int(np.sum(~(errors <= bound))), draws, confidence))
               for name, (bound, failure) in levels.items()}
     delta = clopper_pearson(int(np.sum(~(errors <= 1.959963984540054 * law.deviation))), draws, confidence)
-    return CoverageReport(bounds, delta, rms, law.deviation, {name: bound / rms for name, (bound, _, _) in bounds.items()})
+    return CoverageReport(bounds, delta, rms, law.deviation,
+                          {name: bound / rms for name, (bound, _, _) in bounds.items()})
 
 
 def rate(

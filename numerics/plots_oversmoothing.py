@@ -134,7 +134,8 @@ def regions_figure(
     )
     for lower, upper, colour, label in regions:
         upper = np.broadcast_to(upper, grid.shape)
-        axes.fill_between(grid, lower, upper, where=np.nan_to_num(lower, nan=np.inf) < np.nan_to_num(upper, nan=-np.inf),
+        axes.fill_between(grid, lower, upper,
+                          where=np.nan_to_num(lower, nan=np.inf) < np.nan_to_num(upper, nan=-np.inf),
                           color=colour, linewidth=0, label=label)
     for (name, points), marker, fill in zip(heads.items(), "oD", ("black", "white")):
         axes.plot(*points, marker, color="black", markersize=4, label=name, markerfacecolor=fill)
@@ -156,7 +157,8 @@ def patterns_figure(curves: Mapping[str, tuple[Float[np.ndarray, " depth"], Dept
         axes.plot(layers, theory, color=colour, linewidth=1.2, linestyle="--" if place == 2 else "-",
                   label=f"{name}: recursion")
         every = layers[place % 2 :: 2] if place else layers
-        axes.plot(every, run.mean_cosine.mean[every], "os^"[place], markersize=3.5, color=colour, label=f"{name}: simulated")
+        axes.plot(every, run.mean_cosine.mean[every], "os^"[place], markersize=3.5, color=colour,
+                  label=f"{name}: simulated")
     axes.set_ylim(0, 1)
     axes.legend(frameon=False, fontsize=8)
     return figure
@@ -164,7 +166,8 @@ def patterns_figure(curves: Mapping[str, tuple[Float[np.ndarray, " depth"], Dept
 
 def embeddings_figure(comparisons: Mapping[str, MixComparison], title: str) -> Figure:
     """Measured and predicted mean cosine of real embeddings along mixes of their own attention toward a pattern."""
-    figure, axes = _axes(title, "t  (0: the layer's own attention, 1: the target)", "mean pair cosine of content tokens")
+    figure, axes = _axes(title, "t  (0: the layer's own attention, 1: the target)",
+                         "mean pair cosine of content tokens")
     for (name, run), colour in zip(comparisons.items(), (SIMULATION, THEORY, "#2e8b57")):
         axes.plot(run.t, run.measured, "o", markersize=3.5, color=colour, label=f"{name}: measured")
         axes.plot(run.t, run.predicted, color=colour, label=f"{name}: predicted (O1m)")
@@ -199,7 +202,8 @@ def depth_patterns(
     num_tokens: int = 64, dim: int = 512, rho: float = 0.1, phi: float = 0.25, layers: int = 24, draws: int = 64,
     seed: int = 0,
 ) -> dict[str, tuple[Float[np.ndarray, " depth"], DepthSimulation]]:
-    """Recursion and simulation of uniform, diagonal and null-sink attention with a fresh V of tau = 0 in every layer."""
+    """Recursion and simulation of uniform, diagonal and null-sink attention with a fresh V of tau = 0 in every
+    layer."""
     value = IsotropicValue(0.0, phi)
     uniform = depth_curve(rho, phi, layers, num_tokens)
     kept = np.full(layers + 1, rho)
@@ -226,7 +230,8 @@ def smollm2_mixes(points: int = 11) -> dict[str, MixComparison]:
 
 def notes_figures() -> Iterator[tuple[str, Figure]]:
     """The pictures of the notes by file name."""
-    yield "O4-regions.png", regions_figure(smollm2_head_statistics(), "O4's regions, and the nine heads of SmolLM2's layer 15")
+    yield "O4-regions.png", regions_figure(smollm2_head_statistics(),
+                                           "O4's regions, and the nine heads of SmolLM2's layer 15")
     yield "O8-depth.png", patterns_figure(
         depth_patterns(), "Fresh V with τ = 0, φ = 1/4 per layer; T = 64, d = 512, ρ = 0.1, 64 draws")
     yield "O1-embeddings.png", embeddings_figure(

@@ -143,8 +143,8 @@ def simulate_step(
     of the model x_i = sqrt(d)(sqrt(rho) u + sqrt(1-rho) z_i), or the user's ``tokens`` (T, d) as they are;
     ``dim`` where neither V nor tokens fix it; ``null_token`` s makes V x_s = 0 by projection; ``queries`` restricts
     the rows computed; ``gain`` (d,) acts after the norm; ``memory_cap`` bytes for the arrays of a chunk (A, V and
-    their copies, O(T^2 + d^2), come on top); ``progress(done, draws)`` is called after each. ``method`` "gram" samples inner products only (module
-    `oversmoothing_sampling`), "auto" does so where it applies.
+    their copies, O(T^2 + d^2), come on top); ``progress(done, draws)`` is called after each. ``method`` "gram" samples
+    inner products only (module `oversmoothing_sampling`), "auto" does so where it applies.
     Raises ValueError on bad input. theory.md O1, O2, O6.
 
     Example:
@@ -183,7 +183,8 @@ def simulate_step(
     values = np.concatenate(scalars)
     second, cosine = (_estimate(means[i], squares[i], draws, confidence) for i in (0, 1))
     _require_numbers(values)
-    return StepSimulation(second, cosine, _estimate_of(values[:, 0], confidence), _estimate_of(values[:, 1], confidence),
+    return StepSimulation(second, cosine, _estimate_of(values[:, 0], confidence),
+                          _estimate_of(values[:, 1], confidence),
                           values[:, 0], route)
 
 
@@ -357,7 +358,8 @@ def _square_root(covariance: np.ndarray) -> np.ndarray:
     except np.linalg.LinAlgError:  # singular, or indefinite
         eigenvalues, vectors = np.linalg.eigh(covariance)
     if not eigenvalues[0] >= -1e-12:
-        raise ValueError(f"Expected a positive semidefinite covariance, got eigenvalue {eigenvalues[0]:g}; symmetrise it.")
+        raise ValueError(
+            f"Expected a positive semidefinite covariance, got eigenvalue {eigenvalues[0]:g}; symmetrise it.")
     return vectors * np.sqrt(np.clip(eigenvalues, 0, None))
 
 

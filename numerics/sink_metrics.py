@@ -115,11 +115,12 @@ def sink_score(attentions: Sequence[AnyRows], *, measure: str = "importance", ke
     mean = float(np.mean(scores))
     return SinkScore(
         tuple(scores), mean, float(np.mean([score > threshold for score in scores])), mean > threshold, threshold,
-        f"{convention(measure, key, first_row)}; strictly above {threshold:g}; mean and share over {len(scores)} sequences")
+        f"{convention(measure, key, first_row)}; strictly above {threshold:g}; "
+        f"mean and share over {len(scores)} sequences")
 
 
 def convention(measure: str, key: int, first_row: bool) -> str:
-    """What a measure of `MEASURES` counts, in words: the sum, its divisor, and whether query row 0 takes part. Claim P0."""
+    """What a measure of `MEASURES` counts, in words: its sum, its divisor, and whether row 0 takes part. Claim P0."""
     rows = "row 0 included" if first_row else "row 0 excluded"
     if measure == "diagonal":
         return f"{measure}: mean of a_ii over the queries, {rows}"

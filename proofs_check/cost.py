@@ -1,8 +1,8 @@
 """What a pattern costs on a user's embeddings: two-sided bounds, each an `exists` part that the kernel replays.
 
 General constraint sets (C3): W = left·rightᵀ satisfies every row and has norm at most `upper`; a dual λ >= 0 with
-‖G‖_{p*} <= 1 has objective at least `lower`.  The sink in margin form (C1): the two distances, from both sides; the cost
-is m/(δ_Q δ_K) for every norm at once.
+‖G‖_{p*} <= 1 has objective at least `lower`.  The sink in margin form (C1): the two distances, from both sides; the
+cost is m/(δ_Q δ_K) for every norm at once.
 """
 
 from __future__ import annotations
@@ -112,7 +112,8 @@ def costs(tokens: Tokens, requests: list[Request], out: Path,
                       statement=f"Bounds on min ‖W‖_p for the tokens of {Path(tokens.source).name}.",
                       parts=tuple(cost.part for cost in proved), scope_notes=SCOPE_NOTES, source="the user's arrays")
         names = write_claim(filling, claim, [certificate(claim, cost.part.name, "evidence", "instances", "cost",
-                                                         instances_body(cost.part, [cost.instance])) for cost in proved])
+                                                         instances_body(cost.part, [cost.instance]))
+                                             for cost in proved])
         progress("kernel replay")
         grades = {name: record.grade for name, record in replay_files(filling)[0]}
     for cost, name in zip(proved, names):
@@ -155,7 +156,8 @@ def _sink_margin(content: np.ndarray, sink: np.ndarray, request: Request, places
     variables = {"tokens": "cloud", "sink": "vector"}
     name = f"sink {request.norm}"
     if "contains_zero" in (queries.status, keys.status):
-        rows, found, shift = ("tokens", queries, None) if queries.status == "contains_zero" else ("tokens - sink", keys, sink)
+        at_queries = queries.status == "contains_zero"
+        rows, found, shift = ("tokens", queries, None) if at_queries else ("tokens - sink", keys, sink)
         cost = Cost("sink", request.norm, request.form, math.inf, math.inf, "infeasible")
         separated, witness = cloud_witness(content, shift, found)
         if separated is False:
@@ -172,7 +174,8 @@ def _sink_margin(content: np.ndarray, sink: np.ndarray, request: Request, places
                "lower": lower, "upper": upper}
     cost = Cost("sink", request.norm, request.form, lower, upper, "bounded", rank=1)
     cost.part = Part(
-        name=name, text="lower <= m/(dist(0, conv queries)·dist(sink, conv keys)) <= upper, the least ‖W‖_p for every p (C1)",
+        name=name,
+        text="lower <= m/(dist(0, conv queries)·dist(sink, conv keys)) <= upper, the least ‖W‖_p for every p (C1)",
         quantifier="exists", variables=variables | dict.fromkeys(scalars, "scalar"), constants=constants | scalars,
         conclusions=("q_low > 0 and k_low > 0", "hull_distance_at_least(tokens, q_low, 'q normal')",
                      "hull_distance_at_most(tokens, q_high, 'q weights')",
@@ -189,7 +192,8 @@ def _sink_margin(content: np.ndarray, sink: np.ndarray, request: Request, places
 
 
 def _general(constraints: Constraints, answer: MinimumNorm, request: Request, places: Places) -> Cost:
-    cost = Cost(request.pattern, request.norm, request.form, answer.lower, answer.upper, answer.status, rank=answer.rank)
+    cost = Cost(request.pattern, request.norm, request.form, answer.lower, answer.upper, answer.status,
+                rank=answer.rank)
     if answer.status == "infeasible":
         return _infeasible(constraints, request, cost)
     if answer.left.shape[1]:
@@ -214,8 +218,10 @@ def bounds_part(constraints: Constraints, answer: MinimumNorm, p: float, lower: 
         "row_query": constraints.row_query, "favoured": constraints.favoured, "competitors": list(zip(rows, keys)),
         "level": [float(level) for level in levels], "lower": lower, "upper": upper,
     }
-    variables = {"query_cloud": "cloud", "key_cloud": "cloud", "row_query": "integers", "favoured": "integers", "competitors": "pairs",
-                 "level": "vector", "lower": "scalar", "upper": "scalar", "left": "matrix", "right": "matrix", "dual": "matrix"}
+    variables = {"query_cloud": "cloud", "key_cloud": "cloud", "row_query": "integers", "favoured": "integers",
+                 "competitors": "pairs",
+                 "level": "vector", "lower": "scalar", "upper": "scalar", "left": "matrix", "right": "matrix",
+                 "dual": "matrix"}
     dual = np.zeros(constraints.competitors.shape)
     dual[answer.dual_row, answer.dual_key] = answer.dual_weight
     definitions = {
@@ -229,11 +235,12 @@ def bounds_part(constraints: Constraints, answer: MinimumNorm, p: float, lower: 
         "dual_matrix": "transpose(queries) @ (signed @ keys)",
     }
     feasible = ("all(logits[r][favoured[r]] - logits[r][k] >= level[r] for r, k in competitors)" if is_margin else
-                "all(sum(exp(logits[r][k] - logits[r][favoured[r]]) for s, k in competitors if s == r) <= (1 - level[r]) / level[r] "
-                "for r in range(len(row_query)))")
+                "all(sum(exp(logits[r][k] - logits[r][favoured[r]]) for s, k in competitors if s == r) <= (1 - "
+                "level[r]) / level[r] for r in range(len(row_query)))")
     objective = ("sum(level[r] * totals[r] for r in range(len(row_query)))" if is_margin else
-                 "sum(totals[r] * log(level[r] / (1 - level[r])) + totals[r] * log(totals[r]) for r in range(len(row_query)) "
-                 "if totals[r] > 0) - sum(dual[r][k] * log(dual[r][k]) for r, k in competitors if dual[r][k] > 0)")
+                 "sum(totals[r] * log(level[r] / (1 - level[r])) + totals[r] * log(totals[r]) for r in "
+                 "range(len(row_query)) if totals[r] > 0) - sum(dual[r][k] * log(dual[r][k]) for r, k in competitors "
+                 "if dual[r][k] > 0)")
     primal, svd = _norm_statement("left @ transpose(right)", p, "upper", "primal", answer.w_qk,
                                   (answer.left, answer.right))
     dual_part, dual_svd = _norm_statement("dual_matrix", dual_exponent(p), "1", "dual",
@@ -243,8 +250,10 @@ def bounds_part(constraints: Constraints, answer: MinimumNorm, p: float, lower: 
     if lower > 0:
         conclusions += ["all(entry >= 0 for row in dual for entry in row)",
                         "sum(totals) == sum(dual[r][k] for r, k in competitors)", dual_part, f"{objective} >= lower"]
-    text = "W satisfies every row and ‖W‖_p <= upper; λ >= 0 on the competitors has ‖G‖_{p*} <= 1 and objective >= lower (C3)"
-    part = Part(name=name, text=text, quantifier="exists", variables=variables, constants=constants, definitions=definitions,
+    text = ("W satisfies every row and ‖W‖_p <= upper; λ >= 0 on the competitors has ‖G‖_{p*} <= 1 and "
+            "objective >= lower (C3)")
+    part = Part(name=name, text=text, quantifier="exists", variables=variables, constants=constants,
+                definitions=definitions,
                 conclusions=tuple(conclusions))
     values = {"left": answer.left.tolist(), "right": answer.right.tolist(), "dual": dual.tolist()}
     return part, Instance(values, {**svd, **dual_svd})
@@ -254,7 +263,8 @@ def _norm_statement(matrix: str, p: float, bound: str, key: str, value: np.ndarr
                     factors: tuple[np.ndarray, np.ndarray] | None) -> tuple[str, dict]:
     """A formula for ‖matrix‖_p <= bound and its witness; balanced factors bound the nuclear norm without one (C0)."""
     if p == 1 and factors is not None:
-        return ("sum(entry * entry for row in left for entry in row) * sum(entry * entry for row in right for entry in row) "
+        return ("sum(entry * entry for row in left for entry in row) * sum(entry * entry for row in right for entry in "
+                "row) "
                 f"<= {bound} * {bound}"), {}
     exponent_text = "'inf'" if math.isinf(p) else _fraction(p)
     if p == 2:
@@ -275,12 +285,14 @@ def _infeasible(constraints: Constraints, request: Request, cost: Cost) -> Cost:
     if len(query) * constraints.queries.shape[1] ** 2 > MOST_EXACT_ENTRIES:
         return cost
     exact = [[Fraction(float(a)) * (Fraction(float(b)) - Fraction(float(c))) for a in constraints.queries[i]
-              for b, c in zip(constraints.keys[f], constraints.keys[k])] for i, f, k in zip(query, favoured, competitor)]
+              for b, c in zip(constraints.keys[f], constraints.keys[k])]
+             for i, f, k in zip(query, favoured, competitor)]
     separated, witness = gordan_witness(exact)
     if separated:
         return cost
     part = Part(name=request.name, text="no W satisfies every row (Gordan weights)", quantifier="exists",
-                variables={"queries": "matrix", "keys": "matrix", "query": "integers", "favoured": "integers", "competitor": "integers"},
+                variables={"queries": "matrix", "keys": "matrix", "query": "integers", "favoured": "integers",
+                           "competitor": "integers"},
                 constants={"queries": constraints.queries.tolist(), "keys": constraints.keys.tolist(), "query": query,
                            "favoured": favoured, "competitor": competitor},
                 conclusions=("not separable([flat(outer(queries[query[n]], keys[favoured[n]] - keys[competitor[n]])) "

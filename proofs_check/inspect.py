@@ -23,12 +23,14 @@ from proofs_check.kernel import replay_files
 # How far the stored bounds stay inside the solver's, so that exact arithmetic confirms them.
 SLACK = 2.0**-40
 SCOPE_NOTES = (
-    "Under RoPE a half-space is sufficient for a sink head, not necessary (G6): a failed G check does not rule a sink out.",
-    "With a query bias a sink needs only that x_s is outside the keys' hull (G1): the half-space of the queries is not needed.",
-    "V = W_VO has rank at most the head dimension, so independence of values (E1, E5, E6, S1) cannot hold for more content "
-    "tokens than that; the half-space hypotheses (E2, E3) are what applies.",
-    "The chance is Wendel's: so many isotropic points lie in a half-space with that probability; a half-space below that "
-    "level is a finding, one at a chance near 1 is automatic.",
+    "Under RoPE a half-space is sufficient for a sink head, not necessary (G6): a failed G check does not rule a sink "
+    "out.",
+    "With a query bias a sink needs only that x_s is outside the keys' hull (G1): the half-space of the queries is not "
+    "needed.",
+    "V = W_VO has rank at most the head dimension, so independence of values (E1, E5, E6, S1) cannot hold for more "
+    "content tokens than that; the half-space hypotheses (E2, E3) are what applies.",
+    "The chance is Wendel's: so many isotropic points lie in a half-space with that probability; a half-space below "
+    "that level is a finding, one at a chance near 1 is automatic.",
 )
 
 
@@ -50,7 +52,8 @@ class Check:
 
     def row(self) -> dict:
         return {"id": self.key.split()[0]} | {name: getattr(self, name) for name in (
-            "key", "hypothesis", "holds", "margin_lower", "margin_upper", "margin_means", "chance", "certificate", "grade")}
+            "key", "hypothesis", "holds", "margin_lower", "margin_upper", "margin_means", "chance", "certificate",
+            "grade")}
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,8 @@ def inspect(tokens: Tokens, values: np.ndarray | None, sink_value: np.ndarray | 
 
 def certify(checks: list[Check], filling: Path, claim: Claim, shown: Path,
             progress: Callable[[str], None] = lambda step: None) -> None:
-    """Write the checks' certificates into `filling` and replay them; a check that the kernel does not accept is undecided.
+    """Write the checks' certificates into `filling` and replay them; a check that the kernel does not accept is
+    undecided.
 
     `shown` is the directory's name as the checks report it, relative to the output directory.
     """
@@ -153,7 +157,8 @@ def _token_checks(tokens: Tokens, store: Store, progress: Callable[[str], None])
     cloud = store.cloud(content)
     dim = content.shape[1]
     progress("half-space of the queries")
-    queries = hull_check("G1 queries", "0 is not in the hull of the queries (content tokens)", content, cloud, None, dim)
+    queries = hull_check("G1 queries", "0 is not in the hull of the queries (content tokens)", content, cloud,
+                         None, dim)
     yield queries
     if sink is None:
         return
@@ -183,8 +188,9 @@ def _both(key: str, hypothesis: str, queries: Check, keys: Check) -> Check:
     # the failing side alone refutes, both sides together prove
     used = [item for item in (queries, keys) if check.holds or item.holds is False]
     if check.holds:
-        check.margin_lower = queries.margin_lower * keys.margin_lower if queries.margin_lower and keys.margin_lower else None
-        check.margin_upper = queries.margin_upper * keys.margin_upper if queries.margin_upper and keys.margin_upper else None
+        for bound in ("margin_lower", "margin_upper"):
+            ours, theirs = getattr(queries, bound), getattr(keys, bound)
+            setattr(check, bound, ours * theirs if ours and theirs else None)
         check.margin_means = "largest margin of a W with norm 1, every Schatten norm (C1)"
     constants, variables, conclusions, witnesses = {}, {}, [], {}
     for label, item in (("q", queries), ("k", keys)):
@@ -194,7 +200,8 @@ def _both(key: str, hypothesis: str, queries: Check, keys: Check) -> Check:
         rows = f"{label}_rows - {label}_away" if "away" in item.part.constants else f"{label}_rows"
         for name in ("rows", "away"):
             if name in item.part.constants:
-                constants[f"{label}_{name}"], variables[f"{label}_{name}"] = item.part.constants[name], item.part.variables[name]
+                constants[f"{label}_{name}"] = item.part.constants[name]
+                variables[f"{label}_{name}"] = item.part.variables[name]
         witnesses[label] = item.witnesses[kind]
         conclusions.append(f"separable({rows}, '{label}')" if item.holds else f"not separable({rows}, '{label}')")
     check.part = Part(name=key, text=hypothesis, quantifier="exists", variables=variables,
@@ -241,7 +248,8 @@ def _value_checks(values: np.ndarray, sink_value: np.ndarray | None, store: Stor
         checks.append(_null_sink(values, sink_value))
         progress("all visible values")
         everything = np.vstack([sink_value[None], values])
-        checks.append(hull_check("E4 all values", "0 is not in the hull of all visible values, the sink's included", everything,
+        checks.append(
+            hull_check("E4 all values", "0 is not in the hull of all visible values, the sink's included", everything,
                                  store.cloud(everything), None, None))
     checks.append(_rank_two(values, cloud))
     return checks
@@ -274,7 +282,8 @@ def _null_sink(values: np.ndarray, sink_value: np.ndarray) -> Check:
 
 
 def _rank_two(values: np.ndarray, cloud: dict) -> Check:
-    """M1(c): two values whose centred versions are not parallel show rank(CV) >= 2, for LayerNorm and so for RMSNorm."""
+    """M1(c): two values whose centred versions are not parallel show rank(CV) >= 2, for LayerNorm and so for
+    RMSNorm."""
     check = Check("M1 rank", "rank(CV) >= 2 (M1c), so that CV ≠ 0 (M1b); C centres, as for LayerNorm", None)
     centred = values.astype(np.float64) - values.astype(np.float64).mean(axis=1, keepdims=True)
     first = int(np.linalg.norm(centred, axis=1).argmax())

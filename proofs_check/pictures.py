@@ -23,7 +23,8 @@ def cost_picture(path: Path, title: str, tokens: Tokens, w_qk: np.ndarray, sink_
     values = np.linalg.svd(w_qk, compute_uv=False)
     values = values[values > 1e-12 * values[0]]
     figure, axes = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained")
-    for axis, data, name, colours in ((axes[0], logits, "logits", "RdBu_r"), (axes[1], attention, "attention", "viridis")):
+    for axis, data, name, colours in ((axes[0], logits, "logits", "RdBu_r"),
+                                      (axes[1], attention, "attention", "viridis")):
         limit = np.abs(data).max()
         image = axis.imshow(data, cmap=colours, aspect="auto", interpolation="nearest",
                             vmin=-limit if colours == "RdBu_r" else 0, vmax=limit)

@@ -1,4 +1,5 @@
-"""What `sinkproof simulate` does: settings read from text, theory's curve and the simulation's intervals side by side."""
+"""What `sinkproof simulate` does: settings read from text, theory's curve and the simulation's intervals side by
+side."""
 
 from __future__ import annotations
 
@@ -13,17 +14,20 @@ from matplotlib.figure import Figure
 from scipy import stats
 
 from numerics.attention import (
-    banded_attention, block_attention, causal_uniform_attention, diagonal_attention, mixed_attention, require_row_stochastic,
+    banded_attention, block_attention, causal_uniform_attention, diagonal_attention, mixed_attention,
+    require_row_stochastic,
     sink_attention, uniform_attention)
 from numerics.concentration import pair_law
 from numerics.moments import (
-    DriftStatistics, drift_statistics, input_cosine, mean_off_diagonal, mix_curve, mix_maximum, moment_cosines, require_rho)
+    DriftStatistics, drift_statistics, input_cosine, mean_off_diagonal, mix_curve, mix_maximum, moment_cosines,
+    require_rho)
 from numerics.plots_oversmoothing import depth_figure, histogram_edges, histogram_figure, mix_figure, png
 from numerics.simulate import IsotropicValue, simulate_depth, simulate_step, structured_value
 from proofs_check.inputs import MAX_ENTRIES, SUFFIXES, BadInput, one_matrix, split_name
 
 SCHEMA = "sinkproof/simulate/1"
-LIMIT_NOTE = ("Theory is the moment cosine; the mean of a cosine differs from it by O(1/d) per pair, and by O(1/T) more in "
+LIMIT_NOTE = (
+    "Theory is the moment cosine; the mean of a cosine differs from it by O(1/d) per pair, and by O(1/T) more in "
               "averages over pairs that share tokens.")
 DEPTH_NOTE = "The recursion is the d -> infinity limit for V that is isotropic and fresh in each layer."
 Step = Callable[[str], None]
@@ -100,9 +104,11 @@ def numbers(text: str, what: str, count: int | None = None) -> list[float]:
     try:
         found = [float(part) for part in text.split(",")]
     except ValueError:
-        raise BadInput(f"expected {what} as numbers separated by commas, got '{text}'; write for example 0,0.5,1") from None
+        raise BadInput(
+            f"expected {what} as numbers separated by commas, got '{text}'; write for example 0,0.5,1") from None
     if not all(map(math.isfinite, found)) or (count is not None and len(found) != count):
-        raise BadInput(f"expected {count or 'finite'} number{'s' if count != 1 else ''} for {what}, got '{text}'; correct them")
+        raise BadInput(
+            f"expected {count or 'finite'} number{'s' if count != 1 else ''} for {what}, got '{text}'; correct them")
     return found
 
 
@@ -123,8 +129,10 @@ def read_value(text: str, dim: int | None) -> tuple[Value, int]:
         matrix = one_matrix(text, "V")[0].astype(np.float64)
         if matrix.shape[0] != matrix.shape[1] or dim not in (None, len(matrix)):
             wanted = "(d, d)" if dim is None else f"({dim}, {dim})"
-            raise BadInput(f"expected V of shape {wanted}, got {matrix.shape}; rows are outputs, and d is the tokens' dimension")
-        return Value(text, float(np.trace(matrix)) / len(matrix), float(np.sum(matrix**2)) / len(matrix), matrix, False), \
+            raise BadInput(
+                f"expected V of shape {wanted}, got {matrix.shape}; rows are outputs, and d is the tokens' dimension")
+        return Value(text, float(np.trace(matrix)) / len(matrix), float(np.sum(matrix**2)) / len(matrix), matrix,
+                     False), \
             len(matrix)
     size = affordable(512 if dim is None else dim, "dimensions")
     kind, _, rest = text.partition(":")
@@ -145,7 +153,8 @@ def read_value(text: str, dim: int | None) -> tuple[Value, int]:
         alpha, beta = numbers(rest, "alpha and beta", 2)
         matrix = structured_value(np.eye(max(size, 1))[0], alpha, beta)
         return Value(text, float(np.trace(matrix)) / size, float(np.sum(matrix**2)) / size, matrix, False), size
-    raise BadInput(f"expected V as scaled:B, drift:D, random:TAU,PHI, structured:ALPHA,BETA or an array file, got '{text}'; "
+    raise BadInput(
+        f"expected V as scaled:B, drift:D, random:TAU,PHI, structured:ALPHA,BETA or an array file, got '{text}'; "
                    "choose one of these")
 
 
@@ -175,7 +184,8 @@ def read_attention(text: str, num_tokens: int | None) -> np.ndarray:
     patterns = {"uniform": uniform_attention, "diagonal": diagonal_attention, "sink": sink_attention,
                 "causal": causal_uniform_attention}
     if text not in patterns:
-        raise BadInput(f"expected attention as {', '.join(patterns)}, mix:T, banded:W, block:K or an array file, got '{text}'; "
+        raise BadInput(
+            f"expected attention as {', '.join(patterns)}, mix:T, banded:W, block:K or an array file, got '{text}'; "
                        "choose one of these")
     return np.asarray(patterns[text](size))
 
@@ -202,7 +212,8 @@ def simulate_mix(settings: Settings, points: Sequence[float], step: Step) -> Out
         curve_t = np.linspace(0, 1, 201)
         curve = mix_curve(curve_t, settings.num_tokens, settings.rho, s)
     if not np.all(np.isfinite(theory)):
-        raise BadInput("expected outputs that are not 0, got the degenerate case (rho g, D) = (0, -t0), where the diagonal's "
+        raise BadInput(
+            "expected outputs that are not 0, got the degenerate case (rho g, D) = (0, -t0), where the diagonal's "
                        "output vanishes; choose another V or a positive rho")
     runs = []
     for point in points:
@@ -212,7 +223,8 @@ def simulate_mix(settings: Settings, points: Sequence[float], step: Step) -> Out
     mean, half = (np.array([float(getattr(run, name)) for run in runs]) for name in ("mean", "half_width"))
     peak, before = mix_maximum(s.tau, max(s.phi, 0.0)), input_cosine(settings.rho, s)
     figure = mix_figure(t, curve_t, curve, mean, half, peak, before, settings.title(), settings.confidence)
-    return _compared("t", t, theory, mean, half, {"statistics": asdict(s), "t_star": peak, "input_cosine": before}, figure)
+    return _compared("t", t, theory, mean, half,
+                     {"statistics": asdict(s), "t_star": peak, "input_cosine": before}, figure)
 
 
 def depth_recursion(
@@ -226,7 +238,9 @@ def depth_recursion(
     gram = rho + (1 - rho) * np.eye(len(attention))
     curve = [mean_off_diagonal(gram)]
     for _ in range(layers):
-        seen = gram if null_token is None else gram - np.outer(gram[:, null_token], gram[null_token]) / gram[null_token, null_token]
+        seen = gram
+        if null_token is not None:
+            seen = gram - np.outer(gram[:, null_token], gram[null_token]) / gram[null_token, null_token]
         linear = attention @ seen
         gram = moment_cosines(gram + tau * (linear + linear.T) + phi * linear @ attention.T)
         curve.append(mean_off_diagonal(gram))
@@ -237,7 +251,8 @@ def simulate_layers(settings: Settings, attention: np.ndarray, layers: int, null
     """Mean pair cosines over layers against the recursion."""
     value = settings.value
     if not value.isotropic:
-        raise BadInput(f"expected an isotropic V for depth (random:TAU,PHI, scaled:B or drift:D), got '{value.text}'; one "
+        raise BadInput(
+            f"expected an isotropic V for depth (random:TAU,PHI, scaled:B or drift:D), got '{value.text}'; one "
                        "matrix in all layers is a power iteration, about which the recursion says nothing")
     if layers < 1:
         raise BadInput(f"expected at least one layer, got {layers}; use 'mix' or 'histogram' for a single step")
@@ -251,7 +266,8 @@ def simulate_layers(settings: Settings, attention: np.ndarray, layers: int, null
     extra = {"tau": value.tau, "phi": value.phi, "drift": 2 * value.tau + value.phi, "null_sink": null_sink,
              "quantiles": {"levels": [0.05, 0.95], "lower": run.lower.tolist(), "upper": run.upper.tolist()},
              "note": DEPTH_NOTE}
-    return _compared("layer", np.arange(layers + 1), theory, run.mean_cosine.mean, run.mean_cosine.half_width, extra, figure)
+    return _compared("layer", np.arange(layers + 1), theory, run.mean_cosine.mean, run.mean_cosine.half_width,
+                     extra, figure)
 
 
 def simulate_pair(settings: Settings, attention: np.ndarray, pair: tuple[int, int], step: Step) -> Outcome:
@@ -262,7 +278,8 @@ def simulate_pair(settings: Settings, attention: np.ndarray, pair: tuple[int, in
         noise = np.random.default_rng(settings.seed).standard_normal((dim, dim)) / math.sqrt(dim)
         matrix = value.tau * np.eye(dim) + math.sqrt(value.phi - value.tau**2) * noise
     if pair[0] == pair[1] or not 0 <= min(pair) <= max(pair) < settings.num_tokens:
-        raise BadInput(f"expected two different tokens between 0 and {settings.num_tokens - 1}, got {pair[0]},{pair[1]}; "
+        raise BadInput(
+            f"expected two different tokens between 0 and {settings.num_tokens - 1}, got {pair[0]},{pair[1]}; "
                        "count tokens from 0")
     law = pair_law(attention, matrix, settings.rho, pair, norm=settings.norm)
     run = simulate_step(attention, matrix, queries=np.array(pair), **settings.arguments())
@@ -270,11 +287,15 @@ def simulate_pair(settings: Settings, attention: np.ndarray, pair: tuple[int, in
     cosines = run.mean_cosines
     edges = histogram_edges(cosines)
     counts, _ = np.histogram(cosines, edges)
-    expected = len(cosines) * np.diff(stats.norm.cdf(edges, law.cosine, law.deviation)) if law.deviation > 0 else counts * 0.0
+    expected = counts * 0.0
+    if law.deviation > 0:
+        expected = len(cosines) * np.diff(stats.norm.cdf(edges, law.cosine, law.deviation))
     mean, half = float(run.mean_cosine.mean), float(run.mean_cosine.half_width)
-    result = {"setting": {"pair": list(pair)}, "theory": law.cosine, "mean": mean, "interval": [mean - half, mean + half],
+    result = {"setting": {"pair": list(pair)}, "theory": law.cosine, "mean": mean,
+              "interval": [mean - half, mean + half],
               "deviation": {"theory": law.deviation, "measured": float(cosines.std(ddof=1))}}
-    return Outcome(("left", "right", "count", "predicted"), tuple(zip(edges[:-1], edges[1:], counts, expected)), (result,),
+    return Outcome(("left", "right", "count", "predicted"), tuple(zip(edges[:-1], edges[1:], counts, expected)),
+                   (result,),
                    {"note": LIMIT_NOTE}, histogram_figure(cosines, law.cosine, law.deviation, settings.title()))
 
 

@@ -1,7 +1,8 @@
 """Verdicts: computed from replayed certificates, by the weakest link, and from nothing else.
 
-The only way to a `Verdict` is `judge`, whose evidence is a list of `Replayed` records, which only the kernel makes.  Python
-can be told to forge either (`object.__new__`, pickle); what this prevents is a verdict by accident or by carelessness.
+The only way to a `Verdict` is `judge`, whose evidence is a list of `Replayed` records, which only the kernel makes.
+Python can be told to forge either (`object.__new__`, pickle); what this prevents is a verdict by accident or by
+carelessness.
 """
 
 from __future__ import annotations
@@ -76,8 +77,8 @@ def judge(claim: Claim, replayed: Sequence[Replayed], troubles: Sequence[Trouble
     """Combine what was replayed for a claim.
 
     A part holds by its best evidence, provided its hypotheses are met by a replayed instance; the claim takes the
-    weakest of its parts, and is PROVED only if every claim it uses is.  A part that is both refuted and proved as stated,
-    or a disagreement between two routes, is an error; refuted against weaker evidence it is refuted.
+    weakest of its parts, and is PROVED only if every claim it uses is.  A part that is both refuted and proved as
+    stated, or a disagreement between two routes, is an error; refuted against weaker evidence it is refuted.
     """
     fingerprint = digest(claim.document())
     if not all(type(record) is Replayed for record in replayed):
@@ -133,7 +134,8 @@ def judge(claim: Claim, replayed: Sequence[Replayed], troubles: Sequence[Trouble
     said = [link[3] for link in links]
     missing = [name for name in claim.uses if name not in known or known[name].headline not in _REACH]
     if missing:
-        return _verdict(claim, "open", "none", "", [*said, f"uses {', '.join(missing)}, for which nothing is established"])
+        return _verdict(claim, "open", "none", "",
+                        [*said, f"uses {', '.join(missing)}, for which nothing is established"])
     said += [f"uses {name} ({known[name].label})" for name in claim.uses if known[name].headline != "PROVED"]
     least = min((known[name].headline for name in claim.uses), key=_REACH.__getitem__, default="PROVED")
     return _verdict(claim, "holds", grade, scope, said, least)
@@ -145,7 +147,8 @@ def _extent(scope: str) -> tuple[bool, int]:
     return kind != "instances", int(count) if count.isdigit() else 0
 
 
-def _verdict(claim: Claim, outcome: str, grade: str, scope: str, reasons: Sequence[str], uses: str = "PROVED") -> Verdict:
+def _verdict(claim: Claim, outcome: str, grade: str, scope: str, reasons: Sequence[str],
+             uses: str = "PROVED") -> Verdict:
     return Verdict(claim.id, outcome, grade, scope, headline(outcome, grade, scope, uses), tuple(reasons), _MINT)
 
 

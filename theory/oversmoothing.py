@@ -24,7 +24,8 @@ Recipe = Callable[[], Derivation]
 #: claim id → name → derivation; a claim's derivations are all needed
 DERIVATIONS: Mapping[str, Mapping[str, Recipe]] = {
     "O1": {f"T={t}, d={d}": partial(o1_instance, t, d) for t, d in ((1, 1), (1, 2), (2, 1), (2, 2), (3, 2), (2, 3))},
-    "O1m": {"T=2, d=2, two heads": partial(o1_instance, 2, 2, 2), "T=2, d=1, three heads": partial(o1_instance, 2, 1, 3)},
+    "O1m": {"T=2, d=2, two heads": partial(o1_instance, 2, 2, 2),
+            "T=2, d=1, three heads": partial(o1_instance, 2, 1, 3)},
     "O3": {"sign": uniform_against_diagonal},
     "O4": {"secant": mix_secant, "slope": mix_slope, "increasing": mix_increasing, "decreasing": mix_decreasing,
            "maximum": mix_maximum, "constant": mix_constant},
@@ -46,9 +47,11 @@ SYMBOLIC: Mapping[str, Mapping[str, Callable[[], bool]]] = {
 
 #: claim id → false version → derivation of its exact counterexample
 TRAPS: Mapping[str, Mapping[str, Recipe]] = {
-    "O1": {"A depends on z": traps.attention_depending_on_z, "t0 -> 1 under LayerNorm": traps.own_trace_under_layer_norm,
+    "O1": {"A depends on z": traps.attention_depending_on_z,
+           "t0 -> 1 under LayerNorm": traps.own_trace_under_layer_norm,
            "A'A for AA'": traps.transposed_product, "row sums below 1": traps.substochastic_rows},
-    "O3": {"dense always smooths more": traps.dense_attention_may_smooth_less, "degenerate case": traps.degenerate_case},
+    "O3": {"dense always smooths more": traps.dense_attention_may_smooth_less,
+           "degenerate case": traps.degenerate_case},
     "O4": {"the mix is monotone": traps.mix_need_not_be_monotone},
     "O5": {"the drift decides against the input": traps.drift_does_not_decide_against_input},
     "O6": {"the sink's value is not null": traps.null_sink_needs_a_null_value,

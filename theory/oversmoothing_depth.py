@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from theory.oversmoothing_lemmas import (
-    DRIFT, MEAN_ENERGY, PHI, RHO, TAU, TOKENS, by_terms, cosine, diagonal, identity, inverse, orthant, same_sign, uniform)
+    DRIFT, MEAN_ENERGY, PHI, RHO, TAU, TOKENS, by_terms, cosine, diagonal, identity, inverse, orthant,
+    same_sign, uniform)
 from theory.statements import Derivation, Parameter, above
 
 
@@ -93,7 +94,8 @@ def depth_closed_form() -> Derivation:
 
     `shift` is o_0 + 1/T >= 0: odds from −1/T on, which is the range of `depth_any_gram` and is kept.
     """
-    definitions = {"start": "shift - 1/T", "odds": "power*(start + 1/T) - 1/T", "next": "(1 + drift)*(odds + 1/T) - 1/T"}
+    definitions = {"start": "shift - 1/T", "odds": "power*(start + 1/T) - 1/T",
+                   "next": "(1 + drift)*(odds + 1/T) - 1/T"}
     conclusions = (
         identity("1*(start + 1/T) - 1/T", "start"),
         identity("next", "power*(1 + drift)*(start + 1/T) - 1/T"),

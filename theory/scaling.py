@@ -63,7 +63,8 @@ class Cell:
             raise ValueError(f"expected a positive decay for fading tokens and none for others, got {self.decay} for "
                              f"{self.geometry}; rho = c T^(-decay)")
         if not (isinstance(self.growth, int) and self.growth >= 1):
-            raise ValueError(f"expected an integer growth of at least 1, got {self.growth}; T tokens of rank T need d >= T")
+            raise ValueError(
+                f"expected an integer growth of at least 1, got {self.growth}; T tokens of rank T need d >= T")
 
     @property
     def qk_power(self) -> int:
@@ -117,8 +118,8 @@ def spectral_order(exponent: float) -> int:
 
 
 def qk_order(cell: Cell, pattern: str) -> Order:
-    """Order of the QK side, by dominant terms: rho_T and sigma² - 2 beta + rho_T are constants or of order 1/T or, where
-    rho fades more slowly than that, rho_T of order T^(-decay).
+    """Order of the QK side, by dominant terms: rho_T and sigma² - 2 beta + rho_T are constants or of order 1/T or,
+    where rho fades more slowly than that, rho_T of order T^(-decay).
     """
     half, fade = cell.growth * cell.qk_power, Fraction(0)
     if pattern == "diagonal":
@@ -143,9 +144,11 @@ def total_order(cell: Cell, pattern: str) -> Order:
 
 def table(*, norms=(Fraction(0), Fraction(1, 2)), scales=(Fraction(0), Fraction(1, 2)), exponents=EXPONENTS,
           geometries=("orthonormal", "correlated"), forms=("margin", "mass"), combinations=COMBINATIONS,
-          target: Fraction = Fraction(0), growth: int = 1, decay: Fraction = Fraction(1, 2), null: bool = True) -> list[Cell]:
+          target: Fraction = Fraction(0), growth: int = 1, decay: Fraction = Fraction(1, 2),
+          null: bool = True) -> list[Cell]:
     """The table of C8: every cell of the listed choices; the product takes the Frobenius norm on its value side."""
-    return [Cell(norm, scale, target, growth, geometry, exponent, 2 if combination == "product" else exponent, form, combination,
+    return [Cell(norm, scale, target, growth, geometry, exponent, 2 if combination == "product" else exponent, form,
+                 combination,
                  decay if geometry == "fading" else Fraction(0), null)
             for combination, form, geometry, norm, scale, exponent in product(
                 combinations, forms, geometries, norms, scales, exponents)]
@@ -156,7 +159,8 @@ def describe(cell: Cell) -> dict[str, str]:
     power = {Fraction(0): "1", Fraction(1, 2): "√d", Fraction(-1, 2): "1/√d", Fraction(1): "d", Fraction(-1): "1/d"}
     name = {1: "1", 2: "2", inf: "∞"}
     rho = {"orthonormal": "0", "fading": f"c·T^-{cell.decay}"}.get(cell.geometry, "fixed")
-    return {"d": "T" if cell.growth == 1 else f"T^{cell.growth}", "r": power.get(cell.norm, f"d^{cell.norm}"), "kappa": power.get(-cell.scale, f"d^{-cell.scale}"),
+    return {"d": "T" if cell.growth == 1 else f"T^{cell.growth}", "r": power.get(cell.norm, f"d^{cell.norm}"),
+            "kappa": power.get(-cell.scale, f"d^{-cell.scale}"),
             "omega": power.get(cell.target, f"d^{cell.target}"), "rho": rho,
             "geometry": cell.geometry, "p": name[cell.exponent],
             "p_value": "" if cell.combination == "qk" else name[cell.value_exponent], "form": cell.form,

@@ -1,8 +1,8 @@
 """C8: the order of a cost as two inequalities with constants, one derivation for each cell and pattern.
 
-T = t² with t >= 2 (so T >= 4, over the reals) keeps square roots of T polynomial; sqrt(d) = j t^growth; h = sqrt(1-rho).
-Other roots are names tied to their squares.  Logarithms are names as well: ell = log T and ell1 = log(T-1), of which
-1 <= ell <= sqrt(T) and ell/2 <= ell1 <= ell are used (log 4 > 1; log T <= sqrt T; (T-1)² >= T).
+T = t² with t >= 2 (so T >= 4, over the reals) keeps square roots of T polynomial; sqrt(d) = j t^growth; h =
+sqrt(1-rho). Other roots are names tied to their squares.  Logarithms are names as well: ell = log T and ell1 =
+log(T-1), of which 1 <= ell <= sqrt(T) and ell/2 <= ell1 <= ell are used (log 4 > 1; log T <= sqrt T; (T-1)² >= T).
 
 Fading tokens, rho = c T^(-decay): R = T^(-decay/2) is (1+z)/(t+z) with z >= 0, which is every number in [1/t, 1), where
 decay < 1, and 1/(t+z), every number in (0, 1/t], where decay >= 1; so one derivation serves all real decays of a kind.
@@ -17,7 +17,8 @@ from math import inf
 from theory.scaling import Cell, Order, Side, qk_order, spectral_order, total_order, value_order
 from theory.statements import Derivation, Lemma, Parameter, above
 
-LOGS = {"log_slow": "t - ell >= 0", "log_fade": "K*t*R - ell >= 0", "log_low": "ell1 - ell/2 >= 0", "log_high": "ell - ell1 >= 0"}
+LOGS = {"log_slow": "t - ell >= 0", "log_fade": "K*t*R - ell >= 0", "log_low": "ell1 - ell/2 >= 0",
+        "log_high": "ell - ell1 >= 0"}
 
 
 def _times(*factors: str) -> str:
@@ -43,7 +44,8 @@ class _Builder:
             self.parameters.append(above("h", "0", "1"))
         if self.fading:
             self.parameters += [above("c", "0", "1"), Parameter("z", "0")]
-            self.definitions |= {"R": "(1 + z)/(t + z)" if cell.decay < 1 else "1/(t + z)", "rho": "c*R**2", "h2": "1 - rho"}
+            self.definitions |= {"R": "(1 + z)/(t + z)" if cell.decay < 1 else "1/(t + z)", "rho": "c*R**2",
+                                 "h2": "1 - rho"}
 
     def terms(self, formula: str, *terms: tuple[str, ...], multipliers: dict[str, str] | None = None) -> str:
         self.lemmas.append(Lemma(f"{formula} >= 0", "terms", tuple(("1", item) for item in terms),
@@ -295,7 +297,8 @@ def example(cell: Cell, pattern: str) -> dict[str, str]:
     fading = cell.geometry == "fading"
     t = Q(13, 5) if root or cell.geometry == "touching" else Q(12, 5)
     h = {"orthonormal": Q(1), "fading": Q(24, 25)}.get(cell.geometry, Q(13, 20))
-    known = {"t": t, "j": Q(1), "h": h, "m": Q(1), "L": Q(0), "ell": Q(2), "ell1": Q(3, 2), "g": Q(0), "F": h, "w": t / h,
+    known = {"t": t, "j": Q(1), "h": h, "m": Q(1), "L": Q(0), "ell": Q(2), "ell1": Q(3, 2), "g": Q(0), "F": h,
+             "w": t / h,
              "K": Q(4)}
     mean = 1 - h**2 + h**2 / t**2
     if fading:

@@ -23,21 +23,23 @@ def lower_bound() -> Derivation:
 
 
 def upper_bound() -> Derivation:
-    """W = m/(1 - top)·I has every margin m(1 - <x_i,x_j>)/(1 - top) >= m; it is positive definite with trace m d/(1 - top)."""
+    """W = m/(1 - top)·I has every margin m(1 - <x_i,x_j>)/(1 - top) >= m; it is positive definite with trace m d/(1 -
+    top)."""
     lemmas = (
         Lemma("scale > 0", by="orthant"),
         Lemma("scale*(1 - inner) - m >= 0", by="terms", terms=(("1", ("top - inner", "m/(1 - top)")),)),
         Lemma("scale*d == m*d/(1 - top)", by="identity"))
     return Derivation(
-        (above("m"), Parameter("d", minimum="1", integer=True), Parameter("top", maximum="1", open_max=True), Parameter("inner")),
+        (above("m"), Parameter("d", minimum="1", integer=True), Parameter("top", maximum="1", open_max=True),
+         Parameter("inner")),
         {"scale": "m/(1 - top)"}, {"largest": "top - inner >= 0"}, lemmas, tuple(item.formula for item in lemmas))
 
 
 def common_direction() -> Derivation:
     """The sink's cost, any p, on unit tokens with <u, x_i> = sqrt(rho), ||u|| = 1, and <x_s, x_i> = beta.
 
-    For y in the tokens' hull rho <= <u,y>² <= |y|² <= 1 and |x_s - y|² = sigma² - 2 beta + |y|², so the same point is nearest
-    to 0 and to x_s: with D = delta_Q² and e = sigma² - 2 beta + rho, C1 is cost² D (D + e - rho) = m².
+    For y in the tokens' hull rho <= <u,y>² <= |y|² <= 1 and |x_s - y|² = sigma² - 2 beta + |y|², so the same point is
+    nearest to 0 and to x_s: with D = delta_Q² and e = sigma² - 2 beta + rho, C1 is cost² D (D + e - rho) = m².
     """
     lemmas = (
         Lemma("D*(D + e - rho) > 0", by="orthant"),

@@ -40,7 +40,8 @@ class Lemma:
     * ``"identity"``: `formula` is ``a == b``; the numerator of a - b, after subtracting
       sum_k multipliers[k]·(lhs_k - rhs_k) over equality assumptions named k, is the zero polynomial;
     * ``"orthant"``: `formula` is ``a > b`` or ``a >= b``; substituting each parameter by its bound plus a nonnegative
-      variable (lo + u, hi - u, or (lo + hi·u)/(1 + u)) leaves numerator and denominator of a - b with coefficients of one sign;
+      variable (lo + u, hi - u, or (lo + hi·u)/(1 + u)) leaves numerator and denominator of a - b with coefficients of
+      one sign;
     * ``"terms"``: a - b == sum_k c_k · prod(factors_k) with rational c_k > 0, where each factor is ``(e)**2`` for any
       e, or an expression already known to be >= 0 or > 0: a parameter bound (``T - 2``), an assumption, an earlier
       lemma's left minus right side.  The relation is strict when some term has only strictly positive factors (a square

@@ -32,7 +32,8 @@ def derived(recipe: Callable, name: str, text: str, *, default: object = None, s
     return replace(part, hypotheses=hypotheses, satisfiable=Instance(dict(values)))
 
 
-def false_formula(part: Part, name: str, operator: str, text: str, values: Values, *, bounds: Mapping[str, dict] | None = None,
+def false_formula(part: Part, name: str, operator: str, text: str, values: Values, *,
+                  bounds: Mapping[str, dict] | None = None,
                   **changes: object) -> Variant:
     """A false neighbour of a derived part, refuted at one point; `bounds` replaces the range of a parameter."""
     changed = bounds or {}

@@ -77,7 +77,8 @@ def gram(rows: Matrix) -> list[list[Fraction]]:
 def solve(square: Matrix, right: Matrix) -> list[list[Fraction]]:
     """square⁻¹ right; ZeroDivisionError for a singular matrix."""
     found = _rational(square).solve(_rational(right))
-    return [[Fraction(int(found[i, j].p), int(found[i, j].q)) for j in range(found.ncols())] for i in range(found.nrows())]
+    return [[Fraction(int(found[i, j].p), int(found[i, j].q)) for j in range(found.ncols())]
+            for i in range(found.nrows())]
 
 
 def _rational(matrix: Matrix) -> fmpq_mat:

@@ -1,7 +1,7 @@
 """Counterexamples that the machine found: to hypotheses whose claim names none, and to bounds of parameters.
 
-`found.json` is written by `python -m proofs_check.falsification` from the results of `sinkproof falsify --all`; every entry
-becomes a certificate of its claim, which the kernel replays in each run like those written by hand.
+`found.json` is written by `python -m proofs_check.falsification` from the results of `sinkproof falsify --all`; every
+entry becomes a certificate of its claim, which the kernel replays in each run like those written by hand.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ def read(part: Part, table: dict) -> Instance | None:
     if set(table["values"]) != set(types) - set(part.constants):
         return None
     try:
-        values = {name: _plain(read_value(value, plain_type(types[name]), Path(), name)) for name, value in table["values"].items()}
+        values = {name: _plain(read_value(value, plain_type(types[name]), Path(), name))
+                  for name, value in table["values"].items()}
         return Instance(values, {key: {name: _plain(_witness(name, value)) for name, value in witness.items()}
                                  for key, witness in table["witnesses"].items()})
     except Rejected:

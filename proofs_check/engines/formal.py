@@ -34,7 +34,8 @@ def formal(claim: Claim, context: Context) -> Gathered:
     for name, theorem in wanted.items():
         report = accepted.get((claim.id, name))
         if report is None:
-            found.troubles.append(Trouble(name, "error", f"part '{name}': the gate rejects the theorem {theorem['theorem']}"))
+            found.troubles.append(
+                Trouble(name, "error", f"part '{name}': the gate rejects the theorem {theorem['theorem']}"))
             continue
         for file, sha in theorem["sources"].items():
             shutil.copyfile(HERE / file, context.directory / f"{sha}.v")

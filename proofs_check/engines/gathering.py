@@ -36,7 +36,8 @@ def examine_instance(part: Part, statement: dict, instance: Instance, directory:
 
 
 def to_float(part: Part, instance: Instance) -> dict[str, object]:
-    """An instance for the numerical route: scalars float, vectors and matrices float64 arrays, index sets as they are."""
+    """An instance for the numerical route: scalars float, vectors and matrices float64 arrays, index sets as they
+    are."""
     types = {**{table["name"]: "scalar" for table in part.parameters}, **part.variables}
     values = {**part.constants, **instance.values}
     return {name: _floats(value, types[name]) for name, value in values.items()}

@@ -23,7 +23,8 @@ def sampling(claim: Claim, context: Context) -> Gathered:
             continue
         trials, violations = part.sampled(context.seed, TRIALS[context.profile])
         if violations:
-            found.troubles.append(Trouble(part.name, "suspect", f"part '{part.name}': {violations} of {trials} independent "
+            found.troubles.append(
+                Trouble(part.name, "suspect", f"part '{part.name}': {violations} of {trials} independent "
                                           "trials violate it in floating point"))
             continue
         bound = Fraction(ceil(_RESOLUTION * (1 - float(1 - CONFIDENCE) ** (1 / trials))) + 1, _RESOLUTION)

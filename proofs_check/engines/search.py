@@ -42,7 +42,8 @@ def find_violation(part: Part, statement: dict, context: Context, found: Gathere
 
     @hypothesis.seed(context.seed)
     @settings(max_examples=context.examples, deadline=None, database=None, print_blob=False,
-              phases=(Phase.generate, Phase.shrink), suppress_health_check=list(HealthCheck), verbosity=hypothesis.Verbosity.quiet)
+              phases=(Phase.generate, Phase.shrink), suppress_health_check=list(HealthCheck),
+              verbosity=hypothesis.Verbosity.quiet)
     @hypothesis.given(part.strategy())
     def probe(instance: Instance) -> None:
         nonlocal met

@@ -25,7 +25,8 @@ def run(request, tmp_path_factory):
 def searches(run):
     """Each part with the numbers of examples that the searches for it recorded."""
     options, results, _ = run
-    records = {name: [json.loads(path.read_text()) for path in claim_directory(options, name).glob("cert-search-*.json")]
+    records = {
+        name: [json.loads(path.read_text()) for path in claim_directory(options, name).glob("cert-search-*.json")]
                for name in results}
     return [(part, [int(record["body"]["examples"]) for record in records[name] if record["target"] == part.name])
             for name, result in results.items() for part in result.claim.parts]

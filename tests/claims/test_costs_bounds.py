@@ -113,7 +113,8 @@ def test_a_solved_example_is_solved_only_when_it_is_looked_at():
 @pytest.mark.parametrize("change", ["low", "high"])
 def test_a_solved_bound_that_is_moved_is_not_shown(part, change, tmp_path):
     """The value lies within a millionth of both ends, so an end moved across it must be refused."""
-    low, high = (next(name for name in pair if name in part.constants) for pair in (("lower", "low"), ("upper", "high")))
+    low, high = (next(name for name in pair if name in part.constants)
+                 for pair in (("lower", "low"), ("upper", "high")))
     moved = {low: part.constants[high], high: part.constants[high] * 2} if change == "low" else {
         high: part.constants[low], low: part.constants[low] / 2}
     other = type(part)(**{**part.__dict__, "constants": {**part.constants, **moved}})
@@ -163,7 +164,8 @@ def test_c3_in_degrees_give_the_same_value_and_another_multiplier():
     assert answer.upper == pytest.approx(1 / 3) and answer.lower == pytest.approx(1 / 3)
     assert list(zip(answer.dual_row, answer.dual_key)) == [(0, 1)]
     weights = {name: [sum(row[i] * x[i] * (x[i] - x[j]) if name == "out" else row[i] * x[j] * (x[j] - x[i])
-                          for i, j in ((0, 1), (1, 0))) for row in np.eye(2)] for x in [(-1, 2)] for name in ("out", "in")}
+                          for i, j in ((0, 1), (1, 0))) for row in np.eye(2)] for x in [(-1, 2)]
+               for name in ("out", "in")}
     assert weights == {"out": [3, 6], "in": [6, 3]}
 
 

@@ -1,4 +1,5 @@
-"""O1 to O9: each reaches its headline, every false neighbour falls, and facts that the claims rest on, checked apart."""
+"""O1 to O9: each reaches its headline, every false neighbour falls, and facts that the claims rest on, checked
+apart."""
 
 from __future__ import annotations
 
@@ -55,8 +56,10 @@ def test_every_false_neighbour_of_the_oversmoothing_family_is_refuted(run):
     assert traps >= {
         "A depends on z", "t0 is 1 under LayerNorm", "A^T A", "row sums below 1", "heads do not mix",
         "the moment cosine is the mean cosine", "dense attention always smooths more", "degenerate case included",
-        "the mix is monotone", "dense smooths more", "the drift decides against the input", "the sink's value is not null",
-        "LayerNorm without centred tokens", "unequal blocks with D < 0", "1/(1+phi) at every layer", "one V in all layers",
+        "the mix is monotone", "dense smooths more", "the drift decides against the input",
+        "the sink's value is not null",
+        "LayerNorm without centred tokens", "unequal blocks with D < 0", "1/(1+phi) at every layer",
+        "one V in all layers",
         "cosines stay nonnegative",
         "one comparison decides the other"}
 
@@ -70,10 +73,13 @@ def test_the_ledger_of_the_family_leaves_open_only_what_is_known_not_to_be_neede
         ("O1", "second moments", "rho"), ("O1", "the input", "rho"), ("O1m", "heads", "rho"),
         *[("O4", "slope", name) for name in energies],
         *[("O4", part, name) for part in ("increasing in t", "constant in t") for name in ("nondegenerate", *energies)],
-        *[("O4", "decreasing in t", name) for name in energies], ("O4", "peak at t*", "nondegenerate"), ("O4", "peak at t*", "energy_s"),
-        ("O7", "merging", "energy"), ("O7", "transfer", "nondegenerate"), ("O7", "equal blocks, matrices", "two or more tokens"),
+        *[("O4", "decreasing in t", name) for name in energies], ("O4", "peak at t*", "nondegenerate"),
+        ("O4", "peak at t*", "energy_s"),
+        ("O7", "merging", "energy"), ("O7", "transfer", "nondegenerate"),
+        ("O7", "equal blocks, matrices", "two or more tokens"),
         *[(name, f"{part}, matrices", "nondegenerate") for name, part in (
-            ("O3", "sign"), ("O4", "secant"), ("O4", "increasing in t"), ("O4", "decreasing in t"), ("O4", "peak at t*"),
+            ("O3", "sign"), ("O4", "secant"), ("O4", "increasing in t"), ("O4", "decreasing in t"),
+            ("O4", "peak at t*"),
             ("O4", "constant in t"), ("O7", "equal blocks"))],
         ("O4", "constant in t, matrices", "rho"), ("O4", "constant in t, matrices", "two tokens"),
         ("O5", "sign, matrices", "covariance"), ("O5", "sign of the limit, matrices", "covariance"),
@@ -90,7 +96,8 @@ def test_a_run_without_rocq_ends_well_and_the_three_sampled_parts_state_their_tr
 
 
 def test_a_formal_theorem_stands_behind_the_parts_of_o1_and_those_about_matrices():
-    """Rocq's O3 to O7 are about matrices; our other parts, about all values of the statistics, have no theorem there."""
+    """Rocq's O3 to O7 are about matrices; our other parts, about all values of the statistics, have no theorem
+    there."""
     named = {(name, part.name) for name in IDS for part in claim_by_id(name).parts if formal_theorem(name, part.name)}
     assert named == {("O1", "second moments"), ("O1", "the input"), ("O1m", "heads")} | {
         (name, part.name) for name in IDS for part in claim_by_id(name).parts if part.name.endswith(", matrices")}
@@ -113,7 +120,8 @@ def test_the_float_route_sees_the_parts_about_matrices_hold_on_their_instances(p
 
 def test_claims_whose_words_go_through_another_claim_use_it():
     uses = {name: claim_by_id(name).uses for name in IDS}
-    assert uses == {name: () for name in ("O1", "O1m", "O2", "O6")} | {name: ("O1",) for name in ("O3", "O4", "O5", "O7")} | {
+    assert uses == {name: () for name in ("O1", "O1m", "O2", "O6")} | {
+        name: ("O1",) for name in ("O3", "O4", "O5", "O7")} | {
         "O8": ("O6",), "O9": ("O1", "O3", "O5")}
 
 
@@ -132,15 +140,18 @@ def test_built_models_have_trace_one_and_a_unit_direction_and_cover_both_norms()
     norms = set()
     for tokens, dim in itertools.product((1, 2, 4), (1, 2, 4)):
         built = model.random_model(generator.randint, Shape(tokens, dim, "fraction"))
-        assert sum(sum(entry**2 for entry in token) for case in built["z"] for token in case) == tokens * len(built["z"])
+        assert sum(sum(entry**2 for entry in token) for case in built["z"]
+                   for token in case) == tokens * len(built["z"])
         assert sum(entry**2 for entry in built["u"]) == 1
         norms.add(built["centred"])
     assert norms == {0, 1}
 
 
 @pytest.mark.parametrize("part, hypothesis", [
-    (o1.INPUT, "mean zero"), (o1.MOMENTS, "mean zero"), (o1.MOMENTS, "pairwise uncorrelated"), (o1.MOMENTS, "one covariance"),
-    (o1m.HEADS, "mean zero"), (o1m.HEADS, "pairwise uncorrelated"), (o1m.HEADS, "one covariance"), (o3.SIGN, "nondegenerate"),
+    (o1.INPUT, "mean zero"), (o1.MOMENTS, "mean zero"), (o1.MOMENTS, "pairwise uncorrelated"),
+    (o1.MOMENTS, "one covariance"),
+    (o1m.HEADS, "mean zero"), (o1m.HEADS, "pairwise uncorrelated"), (o1m.HEADS, "one covariance"),
+    (o3.SIGN, "nondegenerate"),
     (o4.MAXIMUM, "energy_t"), (o5.SIGN, "energy")])
 def test_the_float_route_too_sees_the_conclusion_fail_without_a_hypothesis_of_the_model(part, hypothesis):
     (instance,) = [item.counterexample for item in part.hypotheses if item.name == hypothesis]
@@ -156,7 +167,8 @@ def test_a_statistic_moved_by_one_percent_is_refuted_on_the_satisfiable_instance
 
 @pytest.mark.slow
 def test_a_wrong_constant_would_be_seen_by_the_sampled_parts():
-    """The form by its own variance: none outside as stated, many outside at a tenth of it; the stated one stays loose."""
+    """The form by its own variance: none outside as stated, many outside at a tenth of it; the stated one stays
+    loose."""
     outside = {scale: np.zeros(3, dtype=int) for scale in (1.0, 0.1)}
     for index in range(80):
         s = o2.setting(11, index)
@@ -202,6 +214,7 @@ def test_the_null_sink_keeps_cosines_for_explicit_tokens_and_loses_them_with_a_v
     assert o6.value_slack({"rho": 0.0, "r2": 1.0, "b": 0.25, "w2": 1.0}) > 0
 
 
-@pytest.mark.parametrize("gap, quantity, positive", [(1, 2, True), (-1, -2, True), (1, -2, False), (0, 2, False), (0, 0, True)])
+@pytest.mark.parametrize("gap, quantity, positive",
+                         [(1, 2, True), (-1, -2, True), (1, -2, False), (0, 2, False), (0, 0, True)])
 def test_same_sign_is_a_slack(gap, quantity, positive):
     assert (same_sign(gap, quantity) >= 0) is positive

@@ -106,4 +106,5 @@ def test_bad_input_is_refused():
     with pytest.raises(ValueError, match="three dimensions"):
         fit_rate(np.array([1.0, 2.0]), np.ones((2, 5)))
     with pytest.raises(ValueError, match="falling fit"):
-        smallest_dimension(fit_rate(np.array([1.0, 2, 4]), np.arange(1.0, 4)[:, None] * np.ones((3, 5)) + np.arange(5)), 0.1, 1)
+        smallest_dimension(
+            fit_rate(np.array([1.0, 2, 4]), np.arange(1.0, 4)[:, None] * np.ones((3, 5)) + np.arange(5)), 0.1, 1)

@@ -1,4 +1,5 @@
-"""The float page: the stated limits are measured, float64 is right where narrower floats are wrong, the page is current."""
+"""The float page: the stated limits are measured, float64 is right where narrower floats are wrong, the page is
+current."""
 
 from __future__ import annotations
 

@@ -33,7 +33,8 @@ def _brute(attentions, values, rho, r, u, norm, gain):
 @pytest.mark.parametrize("size, dim", [(1, 3), (2, 5), (5, 3), (4, 1)])
 def test_the_gram_matrix_is_the_covariance_pushed_through_the_layer(norm, size, dim):
     v, r, u, gain = _model(size, dim)
-    for attention in (uniform_attention(size), causal_uniform_attention(size), sink_attention(size), banded_attention(size, 2)):
+    for attention in (uniform_attention(size), causal_uniform_attention(size), sink_attention(size),
+                      banded_attention(size, 2)):
         a = np.asarray(attention)
         got = o1_gram_of(a, 0.3, drift_statistics(v, r, u, norm, gain))
         assert np.allclose(got, _brute([a], [v], 0.3, r, u, norm, gain), atol=1e-12)
@@ -93,7 +94,8 @@ def test_uniform_exceeds_diagonal_exactly_when_the_drift_is_positive():
 
 def test_the_block_means_follow_the_drift():
     for tau, sign in ((0.1, 1), (-0.9, -1)):
-        means = [mean_off_diagonal(moment_cosines(o1_gram(np.asarray(block_attention([k] * (12 // k))), 0.5, 1, 1, tau, 1)))
+        means = [
+            mean_off_diagonal(moment_cosines(o1_gram(np.asarray(block_attention([k] * (12 // k))), 0.5, 1, 1, tau, 1)))
                  for k in (1, 2, 3, 4, 6, 12)]
         assert np.all(sign * np.diff(means) > 0)
 
@@ -131,7 +133,8 @@ BAD = {
     "one token": (lambda: mix_curve(np.array([0.5]), 1, 0.1, drift_statistics(np.eye(2))), "two tokens"),
     "phi": (lambda: mix_maximum(0.0, -1.0), "phi >= 0"),
     "drift": (lambda: depth_curve(0.1, -1.5, 2), "drift >= -1"),
-    "heads": (lambda: o1_gram_heads(np.eye(2)[None], 0.1, 1, 1, np.zeros(2), np.zeros((2, 2))), "one row of phi per head"),
+    "heads": (lambda: o1_gram_heads(np.eye(2)[None], 0.1, 1, 1, np.zeros(2), np.zeros((2, 2))),
+              "one row of phi per head"),
     "pair": (lambda: mean_off_diagonal(np.eye(1)), "two tokens"),
 }
 

@@ -1,4 +1,5 @@
-"""Figures of family O: they draw what they are given, the same input gives the same bytes, and the notes' pictures exist."""
+"""Figures of family O: they draw what they are given, the same input gives the same bytes, and the notes' pictures
+exist."""
 
 from __future__ import annotations
 

@@ -106,7 +106,8 @@ SETTINGS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SETTINGS)
 def test_the_gram_route_has_the_law_of_the_embedding_route(name):
-    runs = [simulate_step(**SETTINGS[name], rho=0.3, dim=D, draws=4000, seed=9, method=m) for m in ("embedding", "gram")]
+    runs = [simulate_step(**SETTINGS[name], rho=0.3, dim=D, draws=4000, seed=9, method=m)
+            for m in ("embedding", "gram")]
     a, b = (run.mean_cosines for run in runs)
     assert _two_sample(a, b) < 4
     assert _two_sample((a - a.mean()) ** 2, (b - b.mean()) ** 2) < 4
@@ -117,7 +118,8 @@ def test_the_gram_route_has_the_law_of_the_embedding_route(name):
 
 @pytest.mark.parametrize("method", ["embedding", "gram"])
 def test_depth_follows_the_odds_recursion_at_large_dimension(method):
-    run = simulate_depth(UNIFORM, IsotropicValue(0.0, 0.4), 3, rho=0.2, dim=2048 if method == "gram" else 512, draws=200,
+    run = simulate_depth(UNIFORM, IsotropicValue(0.0, 0.4), 3, rho=0.2, dim=2048 if method == "gram" else 512,
+                         draws=200,
                          method=method)
     theory = depth_curve(0.2, 0.4, 3, T)
     assert np.abs(run.mean_cosine.mean - theory).max() < 0.015
@@ -127,9 +129,11 @@ def test_depth_follows_the_odds_recursion_at_large_dimension(method):
 
 @pytest.mark.slow
 def test_a_null_sink_keeps_every_cosine_and_the_diagonal_its_mean():
-    sink = simulate_depth(np.asarray(sink_attention(T)), IsotropicValue(0.0, 0.5), 4, rho=0.2, dim=64, draws=5, null_token=0)
+    sink = simulate_depth(np.asarray(sink_attention(T)), IsotropicValue(0.0, 0.5), 4, rho=0.2, dim=64, draws=5,
+                          null_token=0)
     assert sink.curves == pytest.approx(np.repeat(sink.curves[:, :1], 5, axis=1), abs=1e-12)
-    diagonal = simulate_depth(np.asarray(diagonal_attention(T)), IsotropicValue(0.0, 0.5), 4, rho=0.2, dim=1024, draws=200)
+    diagonal = simulate_depth(np.asarray(diagonal_attention(T)), IsotropicValue(0.0, 0.5), 4, rho=0.2, dim=1024,
+                              draws=200)
     assert diagonal.mean_cosine.mean == pytest.approx([0.2] * 5, abs=0.02)
 
 
@@ -143,7 +147,8 @@ def test_the_same_v_in_every_layer_departs_from_the_recursion():
 
 def test_layers_may_have_their_own_v():
     stack = np.stack([V, -V])
-    run = simulate_depth(CAUSAL, stack, 2, tokens=np.random.default_rng(0).standard_normal((T, D)), draws=2, norm="layer")
+    run = simulate_depth(CAUSAL, stack, 2, tokens=np.random.default_rng(0).standard_normal((T, D)), draws=2,
+                         norm="layer")
     x = np.random.default_rng(0).standard_normal((T, D))
     x = layer_norm(x)
     for v in stack:
@@ -160,7 +165,8 @@ def test_progress_counts_up_to_the_number_of_draws():
 @pytest.mark.parametrize("size, dim", [(64, 32), (32, 128), (16, 16)])
 def test_the_chunk_fits_the_memory_it_is_charged(size, dim):
     attention = np.asarray(causal_uniform_attention(size))
-    problem = module._problem(attention, np.eye(dim), 0.3, None, None, "gaussian", None, None, "rms", None, None, 8, 0.9)
+    problem = module._problem(attention, np.eye(dim), 0.3, None, None, "gaussian", None, None, "rms", None,
+                              None, 8, 0.9)
     keys = jax.random.split(jax.random.key(0), 8)
     used = module._step_chunk.lower(keys, np.ones(8), problem.inputs, problem.spec, sampling.step_draw).compile()
     analysis = used.memory_analysis()

@@ -20,7 +20,8 @@ def harmonic(size: int) -> Fraction:
 
 @pytest.mark.parametrize("size", SIZES)
 def test_a_diagonal_scores_one_over_the_rows_from_its_own_on(size):
-    np.testing.assert_allclose(importance(np.asarray(diagonal_attention(size))), 1 / (size - np.arange(size)), rtol=1e-14)
+    np.testing.assert_allclose(importance(np.asarray(diagonal_attention(size))), 1 / (size - np.arange(size)),
+                               rtol=1e-14)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -92,10 +93,12 @@ def test_a_negative_key_counts_from_the_end():
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
-    ({"attentions": []}, "at least one sequence"), ({"measure": "peak"}, "measure among"), ({"threshold": 0.0}, "threshold"),
+    ({"attentions": []}, "at least one sequence"), ({"measure": "peak"}, "measure among"),
+    ({"threshold": 0.0}, "threshold"),
     ({"threshold": float("nan")}, "threshold"), ({"key": 3}, "every sequence has"), ({"key": -4}, "every sequence has"),
     ({"attentions": [np.ones((3, 3))]}, "simplex"), ({"attentions": [np.full((3, 3), np.nan)]}, "simplex"),
-    ({"attentions": [np.full((2, 4), 0.25)]}, "square"), ({"attentions": [np.eye(1)], "first_row": False}, "two tokens")])
+    ({"attentions": [np.full((2, 4), 0.25)]}, "square"),
+    ({"attentions": [np.eye(1)], "first_row": False}, "two tokens")])
 def test_bad_input_is_one_sentence(arguments, message):
     with pytest.raises(ValueError, match=message):
         sink_score(**{"attentions": [np.eye(3)], **arguments})

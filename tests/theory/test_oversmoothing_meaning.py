@@ -48,7 +48,8 @@ def _blocks(sizes: list[int]) -> sympy.Matrix:
 
 def _pair_sum(gram: sympy.Matrix) -> float:
     size = gram.rows
-    return float(sum(gram[i, j] / sympy.sqrt(gram[i, i] * gram[j, j]) for i in range(size) for j in range(size) if i != j))
+    return float(
+        sum(gram[i, j] / sympy.sqrt(gram[i, i] * gram[j, j]) for i in range(size) for j in range(size) if i != j))
 
 
 @pytest.mark.parametrize("tokens", [2, 3, 5])

@@ -18,9 +18,11 @@ from theory.scaling_bounds import example, scaling_bounds
 from theory.scaling_independent import derivations
 
 HALF = Fraction(1, 2)
-CELLS = table(geometries=GEOMETRIES) + table(geometries=("fading",), decay=Fraction(3, 2)) + table(target=HALF, combinations=("sum",)) + [
+CELLS = table(geometries=GEOMETRIES) + table(geometries=("fading",), decay=Fraction(3, 2)) + table(target=HALF,
+    combinations=("sum",)) + [
     Cell(growth=2, geometry="correlated", exponent=2, value_exponent=2, form="mass")]
-SOME = [cell for index, cell in enumerate(CELLS) if index % (41 if cell.geometry == "fading" else 7) == 0]  # a prime to the table's sides
+# a prime to the table's sides
+SOME = [cell for index, cell in enumerate(CELLS) if index % (41 if cell.geometry == "fading" else 7) == 0]
 
 
 def exact_cost(cell: Cell, pattern: str, tokens: sympy.Expr) -> sympy.Expr:
@@ -29,7 +31,8 @@ def exact_cost(cell: Cell, pattern: str, tokens: sympy.Expr) -> sympy.Expr:
     r, kappa, omega = (d ** sympy.Rational(power) for power in (str(cell.norm), str(-cell.scale), str(cell.target)))
     third = sympy.Rational(1, 3)
     fading = third * tokens ** -sympy.Rational(str(cell.decay))
-    rho, beta, sigma = {"orthonormal": (0, 0, 1), "correlated": (third, 0, 1), "touching": (third, third, sympy.sqrt(third)),
+    rho, beta, sigma = {"orthonormal": (0, 0, 1), "correlated": (third, 0, 1),
+                        "touching": (third, third, sympy.sqrt(third)),
                         "fading": (fading, 0, 1)}[
         cell.geometry]
     rho, beta, sigma = sympy.sympify(rho), sympy.sympify(beta), sympy.sympify(sigma)
@@ -46,7 +49,8 @@ def exact_cost(cell: Cell, pattern: str, tokens: sympy.Expr) -> sympy.Expr:
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_the_order_is_that_of_the_exact_cost_at_huge_t(pattern):
-    """cost/(T^a (log T)^b) changes by less than a tenth from 10^60 to 10^120, where log T doubles and T^(1/2) does not."""
+    """cost/(T^a (log T)^b) changes by less than a tenth from 10^60 to 10^120, where log T doubles and T^(1/2) does
+    not."""
     for cell in CELLS:
         order, ratios = total_order(cell, pattern), []
         for power in (60, 120):
@@ -111,8 +115,10 @@ def test_the_cell_of_the_claim_gives_one_and_three_halves_and_its_neighbours_do_
 
 
 def test_orders_compare_powers_first_and_logs_second():
-    assert Order(2) < Order(2, 1) < Order(2, 0, HALF) < Order(2, 1, HALF) < Order(3) and Order(1) * Order(1, 1) == Order(2, 1)
-    assert [str(Order(*item)) for item in ((0,), (0, 1), (-1,), (4,), (3, 1), (1, 0, HALF))] == ["1", " log T".strip(), "T^(-1/2)", "T^2", "T^(3/2) log T", "T^(3/4)"]
+    assert Order(2) < Order(2, 1) < Order(2, 0, HALF) < Order(2, 1, HALF) < Order(3) and Order(1) * Order(1,
+        1) == Order(2, 1)
+    assert [str(Order(*item)) for item in ((0,), (0, 1), (-1,), (4,), (3, 1), (1, 0, HALF))] == ["1", " log T".strip(),
+        "T^(-1/2)", "T^2", "T^(3/2) log T", "T^(3/4)"]
 
 
 @pytest.mark.parametrize("changes", [{"geometry": "random"}, {"exponent": 3}, {"form": "soft"}, {"combination": "max"},
@@ -125,7 +131,8 @@ def test_a_cell_outside_the_models_is_one_sentence(changes):
 def test_the_table_has_every_combination_once_and_words_for_each():
     cells = table()
     assert len(cells) == len(set(cells)) == 144
-    assert describe(cells[0]) == {"d": "T", "r": "1", "kappa": "1", "omega": "1", "rho": "0", "geometry": "orthonormal", "p": "1",
+    assert describe(cells[0]) == {"d": "T", "r": "1", "kappa": "1", "omega": "1", "rho": "0", "geometry": "orthonormal",
+                                  "p": "1",
                                   "p_value": "1", "form": "margin", "values": "null", "combination": "QK + VO"}
 
 

@@ -87,7 +87,8 @@ def exchangeable(tokens: int, common: Number, own: Number, along: Number, across
 
 
 def sink_certificate(x: Matrix, sink: Vector, margin: Number = 1) -> Instance:
-    """C1's rank-one minimiser and uniform multipliers, for exchangeable tokens with a rational product of hull distances."""
+    """C1's rank-one minimiser and uniform multipliers, for exchangeable tokens with a rational product of hull
+    distances."""
     query = mean(x)
     key = add(sink, query, -1)
     squares = dot(query, query), dot(key, key)

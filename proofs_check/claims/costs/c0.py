@@ -22,7 +22,8 @@ def orthogonal(seeds: Matrix) -> list[list[Fraction]]:
     for v in seeds:
         size = dot(v, v)
         if size:
-            mirror = [[int(i == j) - 2 * Fraction(v[i]) * Fraction(v[j]) / size for j in range(dim)] for i in range(dim)]
+            mirror = [[int(i == j) - 2 * Fraction(v[i]) * Fraction(v[j]) / size for j in range(dim)]
+                      for i in range(dim)]
             result = product(result, mirror)
     return result
 
@@ -95,7 +96,8 @@ def decomposed(u: Matrix, v: Matrix, roots: Vector, inner: int) -> Instance:
 
 
 def decompositions(seed: int) -> Iterator[Instance]:
-    """Orthonormal rows from corners of orthogonal matrices; singular values with ties and zeros; spare inner dimension."""
+    """Orthonormal rows from corners of orthogonal matrices; singular values with ties and zeros; spare inner
+    dimension."""
     rng = np.random.default_rng(seed)
     for case in range(40):
         rank = 1 + case % 3
@@ -141,8 +143,8 @@ SVD = Part(
     name="attained at a singular value decomposition",
     text="W = Σ_k s_k u_k v_kᵀ with orthonormal u_k and v_k and s_k = roots_k² >= 0: for every inner "
          "dimension at least their number the rows √s_k u_k and √s_k v_k (then zeros) have AᵀB = W and cost "
-         "Σ s_k, which is <G,W> for the contraction G = Σ u_k v_kᵀ: the bound of 'inequality' is attained. As the largest <G,W> is "
-         "‖W‖_1 (duality of the norms), both are ‖W‖_1.",
+         "Σ s_k, which is <G,W> for the contraction G = Σ u_k v_kᵀ: the bound of 'inequality' is attained. As the "
+         "largest <G,W> is ‖W‖_1 (duality of the norms), both are ‖W‖_1.",
     variables={"U": "matrix: k m", "V": "matrix: k n", "roots": "vector: k", "inner": "integer"},
     definitions={**pair_of("U", "V"), "G": "transpose(U) @ V",
                  "W": "transpose([(roots[k] * roots[k]) * U[k] for k in range(len(U))]) @ V"},
@@ -176,7 +178,8 @@ def sums(seed: int) -> Iterator[Instance]:
 
         def side() -> list[list[Number]]:
             scales = rng.integers(0 if case % 3 == 0 else 1, 4, size=count)
-            return [[Fraction(int(scale) ** 2, 4) * entry for entry in RATIONAL[int(rng.integers(5))]] for scale in scales]
+            return [[Fraction(int(scale) ** 2, 4) * entry for entry in RATIONAL[int(rng.integers(5))]]
+                    for scale in scales]
 
         yield terms(side(), side())
 

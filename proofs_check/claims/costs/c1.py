@@ -102,7 +102,8 @@ def drawn_base(draw: st.DrawFn, degenerate: bool = False) -> Instance:
 def drawn(draw: st.DrawFn) -> Instance:
     base = draw(drawn_base())
     w = closed_form(base)
-    noise = draw(st.lists(st.lists(st.integers(-1, 1), min_size=len(w), max_size=len(w)), min_size=len(w), max_size=len(w)))
+    noise = draw(
+        st.lists(st.lists(st.integers(-1, 1), min_size=len(w), max_size=len(w)), min_size=len(w), max_size=len(w)))
     return competitor(base, w, noise, draw(st.integers(0, 5)))
 
 
@@ -138,11 +139,13 @@ def on_line(x: Matrix = ONE, y: Matrix = LINE, m: Number = 1, w: Matrix = ONE, c
 def point_hypotheses(**counterexamples: Instance) -> tuple[Hypothesis, ...]:
     """q and k are the nearest points: convex combinations, with <q, x_i> >= ‖q‖² and <k, x_s − x_j> >= ‖k‖²."""
     listed = (
-        ("query weights", "a >= 0", "all(entry >= 0 for entry in a)"), ("query weights add up", "Σ a_i = 1", "sum(a) == 1"),
+        ("query weights", "a >= 0", "all(entry >= 0 for entry in a)"),
+        ("query weights add up", "Σ a_i = 1", "sum(a) == 1"),
         ("q nearest", "<q, x_i> >= ‖q‖² on Q", "all(dot(q, row) >= dot(q, q) for row in x)"),
         ("key weights", "b >= 0", "all(entry >= 0 for entry in b)"), ("key weights add up", "Σ b_j = 1", "sum(b) == 1"),
         ("k nearest", "<k, x_s − x_j> >= ‖k‖² on K", "all(dot(k, row) >= dot(k, k) for row in differences)"))
-    return tuple(Hypothesis(name, text, formula, counterexamples.get(name.replace(" ", "_"))) for name, text, formula in listed)
+    return tuple(Hypothesis(name, text, formula, counterexamples.get(name.replace(" ", "_")))
+                 for name, text, formula in listed)
 
 
 FEASIBLE = "all(margin >= m for margin in margins)"
@@ -169,7 +172,8 @@ EVERY = Part(
                  "rank(W0) <= 1 and dot(flat(W0), flat(W0)) * qk == m * m", BOUND),
     attainment="min(margins) == m and m * m == c * c * qk",
     satisfiable=with_matrix(sink_instance([[2, 0], [0, 2]], [[3, 1]], [1, 1], 1), [[0, 0], [0, 0]], 0),
-    attained=with_matrix(sink_instance([[3, 4], [4, 5]], [[0, 0], [-1, 0]], [5, 0], 25), [[Fraction(3, 5), 0], [Fraction(4, 5), 0]],
+    attained=with_matrix(sink_instance([[3, 4], [4, 5]], [[0, 0], [-1, 0]], [5, 0], 25),
+                         [[Fraction(3, 5), 0], [Fraction(4, 5), 0]],
                          0, 1),
     instances=family, strategy=drawn, numeric=bound_slack,
 )
@@ -197,7 +201,8 @@ UNIQUE = Part(
     variables={**VARIABLES, "W": "matrix: d d"}, definitions=FREE,
     hypotheses=(
         # that q and k are nearest is not needed: from farther points of the hulls no W has so small a norm
-        *point_hypotheses(query_weights=on_line_free(x=[[1], [3]], a=SPREAD), query_weights_add_up=on_line_free(a=[HALF]),
+        *point_hypotheses(query_weights=on_line_free(x=[[1], [3]], a=SPREAD),
+                          query_weights_add_up=on_line_free(a=[HALF]),
                           key_weights=on_line_free(y=[[0], [-2]], b=SPREAD), key_weights_add_up=on_line_free(b=[HALF])),
         replace(NONZERO[0], counterexample=on_line_free(x=ZERO, m=0)),
         replace(NONZERO[1], counterexample=on_line_free(y=ONE, m=0)),
@@ -205,7 +210,8 @@ UNIQUE = Part(
         replace(MARGINS, counterexample=on_line_free(w=ZERO)), replace(LEAST, counterexample=on_line_free(w=[[2]])),
     ),
     conclusions=("W == W0",), satisfiable=on_line_free(), instances=only,
-    strategy=lambda: drawn_base().map(lambda base: Instance({**base.values, "W": closed_form(base)})), numeric=unique_slack,
+    strategy=lambda: drawn_base().map(lambda base: Instance({**base.values, "W": closed_form(base)})),
+    numeric=unique_slack,
 )
 
 

@@ -28,7 +28,8 @@ SEEN = np.array([[True, True, True], [True, False, True]])  # two contexts: the 
 
 @dataclass(frozen=True)
 class Case:
-    """One task: who copies what (−1: off), how it is switched off, the norm, and where the cheapest W_QK is claimed to be."""
+    """One task: who copies what (−1: off), how it is switched off, the norm, and where the cheapest W_QK is claimed to
+    be."""
 
     tokens: str
     assignment: Sequence[int]
@@ -103,8 +104,10 @@ def value_part(off: str, low: str, high: str) -> Part:
         name=f"values, off at {off}", quantifier="exists",
         text=f"The aligned tokens, W_VO x_j = x_j{' and W_VO x_s = 0' if off == 'sink' else ''}: the least "
              f"nuclear norm is between {low} and {high}.",
-        variables={"inputs": "matrix: n d", "targets": "matrix: n o", "low": "scalar", "high": "scalar", "V": "matrix: o d", "Y": "matrix: o n"},
-        constants={"inputs": inputs.tolist(), "targets": targets.tolist(), "low": Fraction(low), "high": Fraction(high)},
+        variables={"inputs": "matrix: n d", "targets": "matrix: n o", "low": "scalar", "high": "scalar",
+                   "V": "matrix: o d", "Y": "matrix: o n"},
+        constants={"inputs": inputs.tolist(), "targets": targets.tolist(), "low": Fraction(low),
+                   "high": Fraction(high)},
         definitions={"U": "Y @ inputs"},
         conclusions=("inputs @ transpose(V) == targets", "norm_at_most(V, 1, high, 'V')",
                      "psd(eye(len(U[0])) - transpose(U) @ U)", "trace(Y @ targets) >= low"),
@@ -224,7 +227,8 @@ TABLE = Part(
                    "if k != favoured[i])")),
     conclusions=("dot(flat(W), flat(W)) * (size + 1) >= size * size",))
 VARIANTS = (
-    Part(name="", text="", variables={"tokens": "matrix: N d", "dual": "matrix: T N", "left": "matrix: d r", "right": "matrix: d r"},
+    Part(name="", text="",
+         variables={"tokens": "matrix: N d", "dual": "matrix: T N", "left": "matrix: d r", "right": "matrix: d r"},
          constants={"tokens": np.vstack(ALIGNED).tolist()}).vary(
         "off by sink is always cheaper", "trap",
         "The nuclear norm of W_QK is no larger with the sink as switch. Three aligned tokens, the third off and "
@@ -263,16 +267,19 @@ VARIANTS = (
                Instance({"W": [[Fraction(3, 4), *[-Fraction(1, 4)] * 3]] * 3, "favoured": [0, 0, 0]}),
                conclusions=("rank(W) * dot(flat(W), flat(W)) >= (size - 1 + 1 / sqrt(size + 1)) ** 2",)),
     TABLE.vary("any different keys with self", "trap",
-               "With self as switch, whatever n different keys the first n queries copy (the others stay on theirs), the "
-               "nuclear cost is T − 1 + 1/√(T+1), as when the copiers permute their own keys (‖W‖_1² is at most "
+               "With self as switch, whatever n different keys the first n queries copy (the others stay on theirs), "
+               "the nuclear cost is T − 1 + 1/√(T+1), as when the copiers permute their own keys (‖W‖_1² is at most "
                "rank·‖W‖_F²): query 1 copies the key on which query 2 stays, and a single row does for both.",
-               Instance({"W": [[-Fraction(1, 3), Fraction(2, 3), -Fraction(1, 3)]] * 2, "favoured": [1, 1], "copiers": 1}),
+               Instance(
+                   {"W": [[-Fraction(1, 3), Fraction(2, 3), -Fraction(1, 3)]] * 2, "favoured": [1, 1], "copiers": 1}),
                variables={**TABLE.variables, "copiers": "integer"},
                hypotheses=(*TABLE.hypotheses, Hypothesis(
-                   "different keys", "the first n copy n different content keys, not their own; the others stay on theirs",
-                   "1 <= copiers and copiers < size and all(0 <= favoured[i] and favoured[i] < size for i in range(size)) and "
-                   "all(favoured[i] != i for i in range(copiers)) and all(favoured[i] == i for i in range(copiers, size)) and "
-                   "all(favoured[i] != favoured[j] for i in range(copiers) for j in range(copiers) if i != j)")),
+                   "different keys",
+                   "the first n copy n different content keys, not their own; the others stay on theirs",
+                   "1 <= copiers and copiers < size and all(0 <= favoured[i] and favoured[i] < size for i in "
+                   "range(size)) and all(favoured[i] != i for i in range(copiers)) and all(favoured[i] == i for i in "
+                   "range(copiers, size)) and all(favoured[i] != favoured[j] for i in range(copiers) for j in "
+                   "range(copiers) if i != j)")),
                conclusions=("rank(W) * dot(flat(W), flat(W)) >= (size - 1 + 1 / sqrt(size + 1)) ** 2",)),
     Part(name="", text="", variables={"tokens": "matrix: T d", "sink": "vector: d", "V": "matrix: d d"}).vary(
         "nulling the sink is free", "constant moved", "Content outputs x_j and V x_s = 0 cost the √T of the "
@@ -294,9 +301,9 @@ CLAIM = Claim(
               "permute their own keys, m(n + f − 1 + 1/√N): in that case the two are equal at f = 1 and the sink is "
               "cheaper from f = 2. (Where an off query's key is copied by another, self can cost less than that, and "
               "less than the sink.) On three tokens with an aligned sink the listed tasks cost what is stated: W_QK "
-              "is cheaper with the sink in all of them that have an off query, except in nuclear norm where query 1 copies "
-              "key 2, query 2 copies key 3 and query 3 is off: there self is cheaper; the two are equal when nobody is "
-              "off. W_VO is dearer with the sink.",
+              "is cheaper with the sink in all of them that have an off query, except in nuclear norm where query 1 "
+              "copies key 2, query 2 copies key 3 and query 3 is off: there self is cheaper; the two are equal when "
+              "nobody is off. W_VO is dearer with the sink.",
     parts=(SINK_SWITCH, SELF_SWITCH, COMPARED, FROBENIUS, *(case.part() for case in CASES),
            value_part("sink", "3.639359", "3.639361"), value_part("self", "2.999999", "3.000001")),
     variants=VARIANTS, required="PROVED",
@@ -308,8 +315,8 @@ CLAIM = Claim(
         "probability.",
         "Costs are for logits x_iᵀWx_j, without RoPE and query bias; W_QK and W_VO are minimised apart (they "
         "do not interact).",
-        "Not claimed here: aligned tokens other than the one listed cloud (r = 5, c = 3/5, three tokens); totals ‖W_QK‖ + "
-        "‖W_VO‖, of which notes/C10.md has floating-point figures only; the cost with self when copiers leave their own "
-        "keys, beyond the listed tasks.",
+        "Not claimed here: aligned tokens other than the one listed cloud (r = 5, c = 3/5, three tokens); totals "
+        "‖W_QK‖ + ‖W_VO‖, of which notes/C10.md has floating-point figures only; the cost with self when copiers leave "
+        "their own keys, beyond the listed tasks.",
     ),
 )

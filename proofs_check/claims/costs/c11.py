@@ -179,7 +179,8 @@ CLAIM = Claim(
               "for every p, cost m(sum_{i=2}^T (1-1/i)^{p/2})^{1/p}. Sink (competitors 2 <= j <= i, own "
               "token included): Frobenius m√(T-H_T), nuclear m(T-1)/√T, as without a mask. So the Frobenius "
               "and nuclear minimisers differ for the sink (T >= 3), not for the diagonal.",
-    parts=(DIAGONAL, FROBENIUS, NUCLEAR, DIFFER, NOT_NUCLEAR, DIAGONAL_ON_MATRICES, SINK_ON_MATRICES), variants=VARIANTS,
+    parts=(DIAGONAL, FROBENIUS, NUCLEAR, DIFFER, NOT_NUCLEAR, DIAGONAL_ON_MATRICES, SINK_ON_MATRICES),
+    variants=VARIANTS,
     required="PROVED", required_formal="PROVED",
     scope_notes=(
         "The first five parts hold for all T; the argument that makes them the statement is in their texts "

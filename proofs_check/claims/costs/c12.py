@@ -171,8 +171,8 @@ CLAIM = Claim(
     statement="On exchangeable tokens the cheapest sink has rank one (C4), so it costs the "
               "same at every head dimension >= 1. Rank one is a diagonal for at most two tokens. On T "
               "orthonormal tokens the rank-two W with logits proportional to cos(2 pi(i-j)/T) costs "
-              "mT/(1-cos(2 pi/T)) in nuclear norm, an upper bound, which is ~ mT³/(2 pi²) given x²/2 - x⁴/24 <= 1 - cos x "
-              "<= x²/2 (x = 2 pi/T); T >= 3 unit tokens equally "
+              "mT/(1-cos(2 pi/T)) in nuclear norm, an upper bound, which is ~ mT³/(2 pi²) given x²/2 - x⁴/24 <= 1 - "
+              "cos x <= x²/2 (x = 2 pi/T); T >= 3 unit tokens equally "
               "spaced on a circle cost 2^{1/p} m/(1-cos(2 pi/T)) exactly.",
     parts=(RANK_ONE, CIRCLE, GROWTH, PI, COSINE_BOUNDS, CIRCLE_ON_MATRICES, RANK_TWO_ON_MATRICES, SINK_RANK),
     variants=VARIANTS, uses=("C4",),

@@ -32,7 +32,8 @@ MASSES = (HALF, Fraction(3, 5), Fraction(4, 5), Fraction(99, 100))
 
 
 def sides(x: Matrix, y: Matrix, s: Vector, mass: Number) -> tuple[list, list, list] | None:
-    """(weights of q, q, w) with w along the keys' nearest point, long enough for the mass; None where one side is zero."""
+    """(weights of q, q, w) with w along the keys' nearest point, long enough for the mass; None where one side is
+    zero."""
     gaps = [minus(s, row) for row in y]
     (a, q), (_, k) = nearest(x), nearest(gaps)
     if not any(q) or not any(k):
@@ -118,9 +119,10 @@ def upper_slack(values: Mapping[str, object]) -> float:
 ELEVEN, SPREAD = Fraction(11, 10), [Fraction(5, 4), Fraction(-1, 4)]
 
 
-def on_line(x: Matrix = ((1,),), y: Matrix = ((0,),), mass: Number = Fraction(3, 4), a: Vector = (1,), mu: Vector = (1,),
-            w: Number = ELEVEN, c: Number | None = None) -> Instance:
-    return lower_instance([list(row) for row in x], [list(row) for row in y], [1], mass, list(a), list(mu), [[w]], HALF, c)
+def on_line(x: Matrix = ((1,),), y: Matrix = ((0,),), mass: Number = Fraction(3, 4), a: Vector = (1,),
+            mu: Vector = (1,), w: Number = ELEVEN, c: Number | None = None) -> Instance:
+    return lower_instance([list(row) for row in x], [list(row) for row in y], [1], mass, list(a), list(mu),
+                          [[w]], HALF, c)
 
 
 def convex(name: str, what: str, negative: Instance, total: Instance) -> tuple[Hypothesis, Hypothesis]:
@@ -140,7 +142,8 @@ LOWER = Part(
         A_MASS, EXPONENT,
         *convex("a", "query", on_line(x=[[1], [3]], a=SPREAD), on_line(a=[HALF])),
         # the entropy adds up −μ log μ over the positive entries only
-        *convex("mu", "key", on_line(y=[[0], [-1]], mass=Fraction(9, 10), mu=[2, -1], w=Fraction(12, 5)), on_line(mu=[0])),
+        *convex("mu", "key", on_line(y=[[0], [-1]], mass=Fraction(9, 10), mu=[2, -1], w=Fraction(12, 5)),
+                on_line(mu=[0])),
         Hypothesis("mass", "every query has mass at least a on the sink", ROWS, on_line(w=0)),
         Hypothesis("norm", "‖W‖_p <= c", norm_formula("W", "t", "c", "len(W)", "W"), on_line(c=0)),
     ),
@@ -178,7 +181,8 @@ UPPER = Part(
                    upper_instance([[0]], [[0]], [1], Fraction(3, 4), [0], [ELEVEN])),
         Hypothesis("q nearest", "<q, x_i> >= ‖q‖² on Q", "all(dot(q, row) >= dot(q, q) for row in x)",
                    upper_instance([[1]], [[0]], [1], Fraction(3, 4), [3], [ELEVEN])),
-        Hypothesis("direction", "w gives the mass", DIRECTION, upper_instance([[1]], [[0]], [1], Fraction(3, 4), [1], [0])),
+        Hypothesis("direction", "w gives the mass", DIRECTION,
+                   upper_instance([[1]], [[0]], [1], Fraction(3, 4), [1], [0])),
     ),
     conclusions=(ROWS, "rank(W) <= 1 and dot(flat(W), flat(W)) * dot(q, q) == dot(w, w)"),
     attainment="all(sum(exp(-dot(row @ W, gap)) for gap in differences) == odds for row in x)",
@@ -192,7 +196,8 @@ def dual_instance(x: Matrix, y: Matrix, s: Vector, mass: Number, q: Vector, w: V
                   g: Number | None = None) -> Instance:
     matrix = product(transposed(x), product(lam, [minus(s, row) for row in y]))
     bound = (norm_bound(matrix, 1 - Fraction(t)) or Fraction(1, 2**20)) if g is None else g
-    return Instance({**upper_instance(x, y, s, mass, q, w).values, "lam": lam, "t": t, "g": bound}, norm_witnesses(G=matrix))
+    return Instance({**upper_instance(x, y, s, mass, q, w).values, "lam": lam, "t": t, "g": bound},
+                    norm_witnesses(G=matrix))
 
 
 def dual_family(seed: int) -> Iterator[Instance]:
@@ -291,8 +296,10 @@ def solved(name: str, x: Matrix, y: Matrix, s: Vector, mass: Fraction, low: str,
 CROSS = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 SOLVED = (
     solved("one query and three keys on a line", [[2]], [[0], [-1], [1]], [3], Fraction(9, 10), "0.627363", "0.627364"),
-    solved("three orthonormal tokens, the sink at zero", CROSS, CROSS, [0, 0, 0], Fraction(3, 4), "6.591673", "6.591674"),
-    solved("five keys in the plane", [[1, 2], [2, 1]], [[0, 0], [1, 1], [-1, 0], [2, -1], [0, 1]], [2, 3], HALF, "0.243950", "0.243951"),
+    solved("three orthonormal tokens, the sink at zero", CROSS, CROSS, [0, 0, 0], Fraction(3, 4), "6.591673",
+           "6.591674"),
+    solved("five keys in the plane", [[1, 2], [2, 1]], [[0, 0], [1, 1], [-1, 0], [2, -1], [0, 1]], [2, 3], HALF,
+           "0.243950", "0.243951"),
 )
 
 VARIANTS = (

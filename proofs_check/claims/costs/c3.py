@@ -179,14 +179,16 @@ MASS_VALUE = ("sum(totals[i] * log(mass / (1 - mass)) + totals[i] * log(totals[i
 
 def mass_pair(x: Matrix, lam: Matrix, w: Matrix, t: Number, mass: Number, **given: Number) -> Instance:
     values = pair(x, lam, w, t, m=0, **given)
-    return Instance({**{key: value for key, value in values.values.items() if key != "m"}, "mass": mass}, values.witnesses)
+    return Instance({**{key: value for key, value in values.values.items() if key != "m"}, "mass": mass},
+                    values.witnesses)
 
 
 CIRCLE = [[1, 0], [Fraction(3, 5), Fraction(4, 5)], [Fraction(-5, 13), Fraction(12, 13)], [0, -1], [-1, 0]]
 
 
 def tellable(seed: int) -> Iterator[tuple[list, list]]:
-    """(tokens, a W with positive diagonal margins): on a circle (d < T), with a coordinate of their own (d > T), scattered."""
+    """(tokens, a W with positive diagonal margins): on a circle (d < T), with a coordinate of their own (d > T),
+    scattered."""
     rng = np.random.default_rng(seed)
     yield [[2]], [[0]]
     for case in range(24):
@@ -276,15 +278,18 @@ def solved(form: str, norm: str, p: float, low: str, high: str) -> Part:
 
 
 SOLVED = (
-    solved("margin", "nuclear", 1.0, "1.737784", "1.737785"), solved("margin", "Frobenius", 2.0, "1.384736", "1.384737"),
-    solved("margin", "spectral", inf, "1.224744", "1.224746"), solved("margin", "Schatten 3/2", 1.5, "1.486388", "1.486389"),
+    solved("margin", "nuclear", 1.0, "1.737784", "1.737785"),
+    solved("margin", "Frobenius", 2.0, "1.384736", "1.384737"),
+    solved("margin", "spectral", inf, "1.224744", "1.224746"),
+    solved("margin", "Schatten 3/2", 1.5, "1.486388", "1.486389"),
     solved("mass", "nuclear", 1.0, "2.732247", "2.732248"), solved("mass", "Frobenius", 2.0, "2.092974", "2.092975"),
     solved("mass", "spectral", inf, "1.650024", "1.650025"),
 )
 
 # Tokens −1 and 2 on a line: W = 1/3 is the cheapest with margin 1; its margins are 1 (first token) and 2 (second).
 THIRD = Fraction(1, 3)
-IN_DEGREES = "[[(sum(row[i] for row in lam) if i == j else 0) - lam[i][j] for j in range(len(x))] for i in range(len(x))]"
+IN_DEGREES = ("[[(sum(row[i] for row in lam) if i == j else 0) - lam[i][j] for j in range(len(x))]"
+              " for i in range(len(x))]")
 THREE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 SAME = norm_formula("G", "t", "g", "len(G)", "G")
 
@@ -314,7 +319,8 @@ VARIANTS = (
     WEAK.vary("signless Laplacian", "wrong matrix", "diag(λ1) + λ in place of diag(λ1) − λ.",
               pair([[1], [-1]], ONES, [[1]], HALF, c=1, g=0),
               definitions={**WEAK.definitions, "laplacian": LAPLACIAN.replace(" - lam[i][j]", " + lam[i][j]")}),
-    UNIFORM.vary("T for T−1", "T for T-1", "‖W‖_p >= mT/‖XHXᵀ‖_{p*}.", pair([[1], [-1]], None, [[1]], SPECTRAL, c=1, g=2),
+    UNIFORM.vary("T for T−1", "T for T-1", "‖W‖_p >= mT/‖XHXᵀ‖_{p*}.",
+                 pair([[1], [-1]], None, [[1]], SPECTRAL, c=1, g=2),
                  conclusions=("m * len(x) / g <= c",)),
     UNIFORM.vary("covariance for scatter", "constant moved", "XHXᵀ/T, the covariance, in place of XHXᵀ.",
                  pair([[1], [-1]], None, [[1]], HALF, c=1, g=1),

@@ -7,7 +7,8 @@ from math import log
 
 from proofs_check.claim import Claim, Hypothesis, Instance, Part, Variant
 from proofs_check.claims.costs.building import (
-    CERTIFICATE_VARIABLES, DIAGONAL_MATRICES, ONE_SINGULAR_VALUE, SINK_MATRICES, diagonal_certificate, exchangeable, listed,
+    CERTIFICATE_VARIABLES, DIAGONAL_MATRICES, ONE_SINGULAR_VALUE, SINK_MATRICES, diagonal_certificate,
+    exchangeable, listed,
     mean, number_fact, sink_certificate)
 from proofs_check.claims.derived import derived, false_formula
 from proofs_check.claims.exact import add, axis, dot, outer
@@ -71,8 +72,8 @@ BOUNDED_SINK = derived(
     counterexamples={"late": {**BOUNDED, "N": Fraction(1, 10)}})
 UNBOUNDED = derived(
     costs_boundary.unbounded_sink, "unbounded sink",
-    "beta = rho = sigma²: m² T/(r⁴(1-rho)) <= sink² <= m² T/(r⁴ rho(1-rho)), of order T; the sink is cheaper iff T(1-rho) < N² "
-    "rho_T, at p = 2 iff (2rho-1)T(T-1) > 1-rho.",
+    "beta = rho = sigma²: m² T/(r⁴(1-rho)) <= sink² <= m² T/(r⁴ rho(1-rho)), of order T; the sink is cheaper iff "
+    "T(1-rho) < N² rho_T, at p = 2 iff (2rho-1)T(T-1) > 1-rho.",
     words=WORDS, satisfiable={"T": 2, "r": 1, "m": 1, "N": 1, "rho": HALF})
 MASS_NUCLEAR = derived(
     costs_boundary.mass_nuclear, "mass form, nuclear",
@@ -233,8 +234,8 @@ CLAIM = Claim(
         "For all T: identities and signs in T and the named quantities; logarithms enter as names whose used "
         "facts (x/(1+x) <= log(1+x) <= x, monotonicity) are the named hypotheses, standard analysis. log 3 > "
         "1 and p_c at nine values of T are enclosed by balls.",
-        "Not claimed here: the mass form's boundary for 1 < p < 2, and for tokens that are not orthonormal (notes/C5.md "
-        "has the formulas).",
+        "Not claimed here: the mass form's boundary for 1 < p < 2, and for tokens that are not orthonormal "
+        "(notes/C5.md has the formulas).",
         "'Sinks are cheaper' needs a norm or an alignment: in Frobenius norm it is false for orthonormal "
         "tokens at every T."),
 )

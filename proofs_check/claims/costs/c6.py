@@ -28,7 +28,8 @@ DEFINITIONS = {
 }
 
 
-def ratio_instance(x: Matrix, s: Vector, w: Matrix, t: Number = HALF, *, a: Vector | None = None, b: Vector | None = None,
+def ratio_instance(x: Matrix, s: Vector, w: Matrix, t: Number = HALF, *, a: Vector | None = None,
+                   b: Vector | None = None,
                    v: Matrix | None = None, m: Number | None = None, c: Number | None = None,
                    g: Number | None = None) -> Instance:
     """A diagonal W, its margin, and a sink's V, by default the cheapest; nearest points and norms where not given."""
@@ -39,7 +40,8 @@ def ratio_instance(x: Matrix, s: Vector, w: Matrix, t: Number = HALF, *, a: Vect
     v = (outer(q, k, Fraction(m) / size) if size else [[0] * len(s)] * len(s)) if v is None else v
     dual = between(x, centring(len(x)))
     return Instance(
-        {"x": x, "s": s, "a": best_a if a is None else a, "b": best_b if b is None else b, "m": m, "W": w, "V": v, "t": t,
+        {"x": x, "s": s, "a": best_a if a is None else a, "b": best_b if b is None else b, "m": m, "W": w,
+         "V": v, "t": t,
          "c": norm_bound(w, t) if c is None else c, "e": norm_bound(v, t),
          "g": (norm_bound(dual, 1 - Fraction(t)) or Fraction(1)) if g is None else g},
         norm_witnesses(W=w, V=v, G=dual))
@@ -63,7 +65,8 @@ def family(seed: int) -> Iterator[Instance]:
 def drawn(draw: st.DrawFn) -> Instance:
     """A first coordinate for all tokens and one for each; the sink is negative in the first where they are positive."""
     count = draw(st.integers(1, 3))
-    x = [[draw(st.integers(1, 3)), *(int(i == j) * draw(st.integers(1, 2)) for j in range(count))] for i in range(count)]
+    x = [[draw(st.integers(1, 3)), *(int(i == j) * draw(st.integers(1, 2)) for j in range(count))]
+         for i in range(count)]
     s = [draw(st.integers(-3, 0)), *(draw(st.integers(-2, 2)) for _ in range(count))]
     w = [[int(i == j and i > 0) * draw(st.integers(1, 3)) for j in range(count + 1)] for i in range(count + 1)]
     return ratio_instance(x, s, w, draw(st.sampled_from(INVERSE_EXPONENTS)))
@@ -99,9 +102,11 @@ RATIO = Part(
         EXPONENT,  # not known to be needed, see C1 and C3
         *point_hypotheses(
             query_weights=ratio_instance(TALL, [0, 1], TELL, a=[2, -1]),
-            query_weights_add_up=ratio_instance(ONE, [2], ZERO, a=[HALF]), q_nearest=ratio_instance(TALL, [0, 1], TELL, a=[0, 1]),
+            query_weights_add_up=ratio_instance(ONE, [2], ZERO, a=[HALF]),
+            q_nearest=ratio_instance(TALL, [0, 1], TELL, a=[0, 1]),
             key_weights=ratio_instance(TALL, [2, 3], TELL, b=[-1, 2]),
-            key_weights_add_up=ratio_instance(ONE, [2], ZERO, b=[HALF]), k_nearest=ratio_instance(TALL, [2, 3], TELL, b=[1, 0])),
+            key_weights_add_up=ratio_instance(ONE, [2], ZERO, b=[HALF]),
+            k_nearest=ratio_instance(TALL, [2, 3], TELL, b=[1, 0])),
         replace(NONZERO[0], counterexample=ratio_instance(ZERO, [1], ZERO)),
         replace(NONZERO[1], counterexample=ratio_instance(ONE, [1], ZERO)),
         Hypothesis("margin positive", "m > 0", "m > 0", ratio_instance(ONE, [2], ZERO, m=-1, v=ZERO)),
@@ -111,7 +116,8 @@ RATIO = Part(
         Hypothesis("dual norm", "‖XHXᵀ‖_{p*} <= g", DUAL, ratio_instance(TALL, [0, 1], TELL, g=Fraction(1, 9))),
         Hypothesis("positive", "g > 0", "g > 0"),  # without it there is no ratio to state
     ),
-    conclusions=("all(value >= m for value in margins0)", "rank(W0) <= 1 and dot(flat(W0), flat(W0)) * qk == m * m", LOWER,
+    conclusions=("all(value >= m for value in margins0)",
+                 "rank(W0) <= 1 and dot(flat(W0), flat(W0)) * qk == m * m", LOWER,
                  RATIO_FORMULA),
     attainment="qk * (len(x) - 1) / g == c * qk / m",
     satisfiable=ratio_instance(TALL, [0, 1], TELL), attained=ratio_instance(EYE, [0, 0], H2, c=1, g=1),
@@ -123,7 +129,8 @@ SAME_NORM = tuple(replace(item, counterexample=None, formula=norm_formula("G", "
 THREE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 VARIANTS = (
     RATIO.vary("T for T−1", "T for T-1", "The ratio is at least δ_Qδ_K T/‖XHXᵀ‖_{p*}.",
-               ratio_instance(EYE, [0, 0], H2, c=1, g=1), conclusions=(RATIO_FORMULA.replace("(len(x) - 1)", "len(x)"),)),
+               ratio_instance(EYE, [0, 0], H2, c=1, g=1),
+               conclusions=(RATIO_FORMULA.replace("(len(x) - 1)", "len(x)"),)),
     RATIO.vary("p for p*", "p for p*", "The ratio is at least δ_Qδ_K(T−1)/‖XHXᵀ‖_p: spectral norm over "
                                        "spectral norm.",
                ratio_instance(THREE, [0, 0, 0], THREE, 0, c=1, g=1), hypotheses=SAME_NORM),

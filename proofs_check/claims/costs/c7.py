@@ -163,5 +163,6 @@ CLAIM = Claim(
         "The first four parts hold for all T; that V = V'P is least in every unitarily invariant norm is the "
         "argument in the text (multiplication by a projector does not increase such a norm).",
         "W_VO has rank at most d_h, so independent targets exist for at most d_h tokens.",
-        "Not claimed here: when targets and inputs are consistent (under the conditions stated the inputs are independent)."),
+        "Not claimed here: when targets and inputs are consistent (under the conditions stated the inputs are "
+        "independent)."),
 )

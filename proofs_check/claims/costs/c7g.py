@@ -110,6 +110,6 @@ CLAIM = Claim(
     parts=(LEAST, CONSISTENT), variants=VARIANTS, required="PROVED ON", required_formal="PROVED ON",
     scope_notes=("Exact instances of the identity V = V'P; that ‖V'P‖ <= ‖V'‖ in every unitarily invariant "
         "norm is standard. Exchangeable tokens, for all T: C7.",
-        "Not claimed here: which targets are consistent (exactly those for which every vanishing combination of the inputs "
-        "has a vanishing target, by linear algebra); shown is one listed pair that is not."),
+        "Not claimed here: which targets are consistent (exactly those for which every vanishing combination of the "
+        "inputs has a vanishing target, by linear algebra); shown is one listed pair that is not."),
 )

@@ -192,8 +192,8 @@ CLAIM = Claim(
               "one length 4..112: one change of sides, at the number of cycles in the table; any lengths >= "
               "3: sink from 231 on. Sink aligned by c = 1/100, 1/10, 1/2: one n-cycle: self up to 95, 50, 13; "
               "3-cycles: self up to 48, 33, 9, sink from 51, 36, 12 on; with 2-cycles and for cycles of one "
-              "length the tables in notes/C9.md. The ansatz 2P+I-(3/n)11^T is optimal for single cycles of 4..11 tokens "
-              "and not for 12, and would put the crossing at 73.",
+              "length the tables in notes/C9.md. The ansatz 2P+I-(3/n)11^T is optimal for single cycles of 4..11 "
+              "tokens and not for 12, and would put the crossing at 73.",
     parts=(SINK_DEFAULT, ROOMS, SELF_FROBENIUS, FROBENIUS_BOUNDARY, SELF_LOWER, SHORT_CYCLES, ON_MATRICES,
            *c9_crossings.PARTS, *c9_aligned.PARTS, *BEYOND),
     variants=VARIANTS, required="PROVED", required_formal="PROVED",

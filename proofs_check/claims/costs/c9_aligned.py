@@ -96,7 +96,8 @@ EQUAL_SINK = with_lists(table(
     "the sink default is cheaper for every k above last[l-4] up to the last k of 'equal cycles, self' "
     "(unaligned). Beyond, and for l >= 50, it is cheaper at c = 0 and so at every c ('alignment lowers the "
     "sink'): one change of sides for each length and c.",
-    SINK_CASES, (f"{TRIPLES}k > last[l - 4] and k <= unaligned[l - 4]]",), sink=True), unaligned=LAST[:46], **ALIGNED_LISTS)
+    SINK_CASES, (f"{TRIPLES}k > last[l - 4] and k <= unaligned[l - 4]]",), sink=True), unaligned=LAST[:46],
+                        **ALIGNED_LISTS)
 
 PARTS = (THREE_CYCLES, MIXTURES, EQUAL_SELF, EQUAL_SINK)
 

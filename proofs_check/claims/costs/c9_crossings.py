@@ -140,8 +140,8 @@ ANSATZ_COST = "(sum(sqrt(5 + 4*cos(2*pi*t/l)) for t in range(1, l)))"
 SLACK_COST = "sum(sqrt(5 + a**2 + 4*cos(x) - 2*a*cos(3*x) - 4*a*cos(2*x)) for t in range(1, l) for x in [2*pi*t/l])"
 ANSATZ_BEATEN = number_fact(
     "ansatz not optimal at twelve", "A single cycle of 12 tokens: 2P + I - aP³ with the slack a = 10⁻⁴ on offset 3 "
-    "(its all-ones eigenvalue shifted to 0) meets the self default's constraints, and sum_{t>=1} |1 + 2z - az³| over the "
-    "nontrivial roots z is smaller than at a = 0: the ansatz is not optimal.",
+    "(its all-ones eigenvalue shifted to 0) meets the self default's constraints, and sum_{t>=1} |1 + 2z - az³| over "
+    "the nontrivial roots z is smaller than at a = 0: the ansatz is not optimal.",
     f"all({SLACK_COST} < {ANSATZ_COST} for l in [12] for a in [1/10000])")
 ANSATZ_CROSSING = number_fact(
     "crossing by the ansatz alone", "Single cycles: the ansatz costs less than the orthonormal sink default "

@@ -16,8 +16,8 @@ ROOT = Parameter("u", minimum="0", open_min=True)
 SUM = Parameter("y", minimum="0", open_min=True)
 EQUATIONS = {"radical": "y**2 == f + 2*f*u + u**2", "keys": "n*u**2 == 1 - (f + 1)*u**2"}
 
-# G, a copier's entry at its own key, at another copied key, at a key nobody copies, at the sink; an off query's entry at
-# a copied key, at another content key, at the sink.  S, the factor in W/m = S G: copier with itself, with another
+# G, a copier's entry at its own key, at another copied key, at a key nobody copies, at the sink; an off query's entry
+# at a copied key, at another content key, at the sink.  S, the factor in W/m = S G: copier with itself, with another
 # copier, with an off query; off query with off query.
 ENTRIES = {
     "cc": "(n - 1 + (u**2 + f*u*(1 + u))/y)/n", "co": "cc - 1", "cu": "-u*(1 + u)/y", "cs": "-u**2/y",
@@ -73,7 +73,8 @@ def switches_compared() -> Derivation:
 
 
 def self_switch() -> Derivation:
-    """Every query favours a content key of its own (n of them copy or stay): nuclear cost m(n − 1 + u), u = 1/√(n + 1)."""
+    """Every query favours a content key of its own (n of them copy or stay): nuclear cost m(n − 1 + u), u = 1/√(n +
+    1)."""
     definitions = {"own": "1 - (1 - u)/n", "other": "own - 1", "sink": "-u", "S1": "1 - (1 - u)/n", "S2": "S1 - 1",
                    "cost": "n - 1 + u"}
     equations = {"keys": "n*u**2 == 1 - u**2"}

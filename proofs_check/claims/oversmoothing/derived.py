@@ -11,8 +11,8 @@ from proofs_check.claims.building import Choose
 
 #: what the assumptions of the derivations mean in the model
 WORDS = {
-    "nondegenerate": "rho g + t0 + D > 0: both are >= 0 in every model, so this excludes (rho g, D) = (0, -t0), where the "
-                     "diagonal's output is 0",
+    "nondegenerate": "rho g + t0 + D > 0: both are >= 0 in every model, so this excludes (rho g, D) = (0, -t0), where "
+                     "the diagonal's output is 0",
     "energy": "t0 + D >= 0: it is the energy tr R(1+V)^T M(1+V)",
     "energy_t": "t0 + 2(1-t) tau + (1-t)^2 phi >= 0: it is an energy, tr R(1+cV)^T M(1+cV) at c = 1-t",
     "energy_s": "the same energy at s",

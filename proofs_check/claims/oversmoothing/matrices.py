@@ -18,7 +18,8 @@ from proofs_check.claims.exact import Matrix, identity, product, scaled, transpo
 from proofs_check.claims.oversmoothing.patterns import before, mix_cosine, same_sign
 
 HALF = Fraction(1, 2)
-VARIABLES = {"K": "matrix: d d", "S": "matrix: d d", "V": "matrix: d d", "u": "vector: d", "rho": "scalar", "T": "integer",
+VARIABLES = {"K": "matrix: d d", "S": "matrix: d d", "V": "matrix: d d", "u": "vector: d", "rho": "scalar",
+             "T": "integer",
              "i": "integer", "j": "integer"}
 NUMBERS = {
     "M": "transpose(K) @ K", "t0": "trace(S @ M)", "tau": "trace(S @ (M @ V + transpose(V) @ M)) / 2",
@@ -55,14 +56,16 @@ NONDEGENERATE = Hypothesis("nondegenerate", "(rho g, D) is not (0, -t0), where t
                            "not (rho * g == 0 and D == -t0)")
 MIXED = (COVARIANCE, RHO, TOKENS, NONDEGENERATE)
 
-WORDS = (" For matrices K, S, V, u of any size, S a covariance, M = K^T K: t0, tau, phi, g, g0 are their traces and norms, "
+WORDS = (
+    " For matrices K, S, V, u of any size, S a covariance, M = K^T K: t0, tau, phi, g, g0 are their traces and norms, "
          "G is O1's right side under the attention named, and cos = G_ij/sqrt(G_ii G_jj).")
 
 #: d = 1, K = u = S = 1, V = 1: g = 4, g0 = t0 = tau = phi = 1, D = 3
 PLAIN = {"K": [[1]], "S": [[1]], "V": [[1]], "u": [1], "rho": HALF, "T": 2, "i": 0, "j": 1}
 
 
-def part(name: str, text: str, definitions: Mapping[str, str], hypotheses: Sequence[Hypothesis], conclusions: Sequence[str],
+def part(name: str, text: str, definitions: Mapping[str, str], hypotheses: Sequence[Hypothesis],
+         conclusions: Sequence[str],
          satisfiable: Mapping[str, object], needed: Mapping[str, Mapping[str, object]],
          build: Callable[[Choose, Shape], Instance], numeric: Callable[[Mapping[str, object]], float],
          variables: Mapping[str, str] = VARIABLES) -> Part:
@@ -90,7 +93,8 @@ def drawn_matrices(choose: Choose, shape: Shape) -> tuple[dict[str, object], Mat
     dim, tokens = shape.dim, max(2, shape.tokens)
     K = identity(dim) if choose(0, 1) else [[choose(-2, 2) for _ in range(dim)] for _ in range(dim)]
     root = matrix(choose, dim, Shape(shape.tokens, choose(1, 2), "fraction"))
-    V = [[0] * dim for _ in range(dim)] if choose(0, 9) == 0 else scaled(HALF, matrix(choose, dim, Shape(1, dim, "fraction")))
+    V = [[0] * dim for _ in range(dim)] if choose(0, 9) == 0 else scaled(HALF,
+                                                                         matrix(choose, dim, Shape(1, dim, "fraction")))
     t0, tau, phi = energies(K, root, V)
     if t0 == 0 or t0 + 2 * tau + phi == 0:
         K, root, V = identity(dim), identity(dim), scaled(Fraction(choose(-3, 8), 4), identity(dim))

@@ -19,7 +19,8 @@ SAME_TOKEN = {"j": 0}
 
 # Without `nondegenerate` the diagonal's output may be 0, where no cosine exists; Rocq's division by 0 gives 0 there.
 SIGN = part(
-    "sign, matrices", "cos_uniform - cos_diagonal has the sign of D = 2 tau + phi." + WORDS, {**UNIFORM, **DIAGONAL}, MIXED,
+    "sign, matrices", "cos_uniform - cos_diagonal has the sign of D = 2 tau + phi." + WORDS,
+    {**UNIFORM, **DIAGONAL}, MIXED,
     ("sign(cos_uniform - cos_diagonal) == sign(D)",), PLAIN,
     {"covariance": NO_COVARIANCE, "rho": {"rho": 1}, "two tokens": SAME_TOKEN}, build, sign_slack)
 
@@ -85,13 +86,16 @@ def indefinite(first: object, u: list[int], **path: object) -> dict[str, object]
 FALLING = {**PLAIN_PATH, "V": [[-HALF]]}
 PEAKED = {**PLAIN, "V": [[-2]], "t": 0}
 SECANT = part(
-    "secant, matrices", "For all s and t: cos_t - cos_s has the sign of (t-s)(2 tau + (2-s-t) phi), with A_t = (1-t)I + "
-    "t 11^T/T." + WORDS, PATH, MIXED, ("sign(cos_t - cos_s) == sign((t - s) * (2 * tau + (2 - s - t) * phi))",), PLAIN_PATH,
+    "secant, matrices",
+    "For all s and t: cos_t - cos_s has the sign of (t-s)(2 tau + (2-s-t) phi), with A_t = (1-t)I + "
+    "t 11^T/T." + WORDS, PATH, MIXED, ("sign(cos_t - cos_s) == sign((t - s) * (2 * tau + (2 - s - t) * phi))",),
+    PLAIN_PATH,
     {"covariance": NO_COVARIANCE, **NEEDED}, build_path, secant_slack, ON_PATH)
 
 INCREASING = part(
     "increasing in t, matrices", "phi > 0 and tau >= 0: cos_s < cos_t for 0 <= s < t <= 1." + WORDS, PATH,
-    (*MIXED, POSITIVE_PHI, Hypothesis("slope at the end", "tau >= 0", "tau >= 0"), ORDERED), ("cos_s < cos_t",), PLAIN_PATH,
+    (*MIXED, POSITIVE_PHI, Hypothesis("slope at the end", "tau >= 0", "tau >= 0"), ORDERED), ("cos_s < cos_t",),
+    PLAIN_PATH,
     {"covariance": indefinite(1, [1, 0]), **NEEDED, "positive phi": {"V": [[0]]},
      "slope at the end": {"V": [[-HALF]]}, "ordered": {"s": 1}},
     build_rising, gap, ON_PATH)
@@ -104,16 +108,20 @@ DECREASING = part(
     build_falling, lambda values: -gap(values), ON_PATH)
 
 MAXIMUM = part(
-    "peak at t*, matrices", "phi > 0 and -phi < tau < 0: t* = 1 + tau/phi is strictly between 0 and 1, and cos_t < cos_t* for "
-    "every t other than t*." + WORDS, {"peak": "1 + tau / phi", **cosine_of("t", mix("t")), **cosine_of("peak", mix("peak"))},
+    "peak at t*, matrices",
+    "phi > 0 and -phi < tau < 0: t* = 1 + tau/phi is strictly between 0 and 1, and cos_t < cos_t* for "
+    "every t other than t*." + WORDS,
+    {"peak": "1 + tau / phi", **cosine_of("t", mix("t")), **cosine_of("peak", mix("peak"))},
     (*MIXED, Hypothesis("slopes", "0 < phi and -phi < tau < 0", "0 < phi and -phi < tau and tau < 0")),
     ("0 < peak and peak < 1", "implies(t != peak, cos_t < cos_peak)"), PEAKED,
     {"covariance": indefinite(-2, [2, 2], t=QUARTER), **NEEDED, "slopes": {"V": [[1]]}},
     build_peak, peak_slack, {**VARIABLES, "t": "scalar"})
 
 CONSTANT = part(
-    "constant in t, matrices", "phi = 0: cos_t = cos_s for all s and t (tau = 0 then, because S is positive semidefinite)."
-    + WORDS, PATH, (*MIXED, Hypothesis("no phi", "phi = 0", "phi == 0")), ("cos_t == cos_s",), {**PLAIN_PATH, "V": [[0]]},
+    "constant in t, matrices",
+    "phi = 0: cos_t = cos_s for all s and t (tau = 0 then, because S is positive semidefinite)."
+    + WORDS, PATH, (*MIXED, Hypothesis("no phi", "phi = 0", "phi == 0")), ("cos_t == cos_s",),
+    {**PLAIN_PATH, "V": [[0]]},
     {"covariance": {"K": EYE, "S": [[1, 0], [0, -1]], "V": [[1, 0], [0, -1]], "u": [1, 0], "rho": HALF},
      "no phi": {"V": [[1]]}},
     # tau = phi = 0 leaves G the same along the path, whatever rho and the tokens: those two are Rocq's, not needed
@@ -151,7 +159,8 @@ def build_common(choose: Choose, shape: Shape) -> Instance:
 
 
 # t0 > 0 alone makes G_ii > 0 follow from G_ij > 0, and so orders cos_uniform and the input's cosine wherever both are
-# defined: `covariance` only keeps G_ii from 0 there, and the limit's sign does not need it. At t0 = 0 the bound divides by 0.
+# defined: `covariance` only keeps G_ii from 0 there, and the limit's sign does not need it. At t0 = 0 the bound divides
+# by 0.
 INPUT_SIGN = part(
     "sign, matrices", "t0 > 0: cos_uniform - cos_input has the sign of rho(g-g0) + (1-rho)D/T; the input has "
     "G_ij = rho g0 + (1-rho) delta_ij t0." + WORDS, {**UNIFORM, **ENTRIES}, AGAINST_INPUT,

@@ -96,7 +96,8 @@ SQUARES = (Fraction(0), Fraction(9, 25), Fraction(16, 25), Fraction(25, 169), Fr
 
 
 def signs(tokens: int, dim: int) -> list[list[list[int]]]:
-    """Equally likely sign matrices (T, d) whose entries are mean zero and uncorrelated: columns of a Hadamard matrix."""
+    """Equally likely sign matrices (T, d) whose entries are mean zero and uncorrelated: columns of a Hadamard
+    matrix."""
     size = 1 << (tokens * dim).bit_length()
     return [[[(-1) ** (case & (1 + i * dim + p)).bit_count() for p in range(dim)] for i in range(tokens)]
             for case in range(size)]

@@ -56,9 +56,9 @@ NEEDED = (
 
 MOMENTS = Part(
     name="second moments",
-    text="E<My_i, y_j>/d = rho g + (1 - rho)[delta_ij t0 + (a_ij + a_ji) tau + (A A^T)_ij phi] for every fixed A with row "
-         "sums one (of any signs), V, u, norm and gain, and tokens whose noise z is mean zero, pairwise uncorrelated and of "
-         "one covariance R. (tr R = 1, ‖u‖ = 1 and rho < 1 are not needed for the identity.)",
+    text="E<My_i, y_j>/d = rho g + (1 - rho)[delta_ij t0 + (a_ij + a_ji) tau + (A A^T)_ij phi] for every fixed A with "
+         "row sums one (of any signs), V, u, norm and gain, and tokens whose noise z is mean zero, pairwise "
+         "uncorrelated and of one covariance R. (tr R = 1, ‖u‖ = 1 and rho < 1 are not needed for the identity.)",
     variables=VARIABLES,
     definitions={**SIZES, **FORM, **TOKENS, **OUTPUTS, **second_moment("E", "y"), **STATISTICS, **G_MATRIX},
     hypotheses=(ROW_SUMS_NEEDED, *NEEDED), conclusions=("E == G",),
@@ -89,7 +89,8 @@ INPUT = Part(
     name="the input",
     text="Before the step: E<Mx_i, x_j>/d = rho g0 + (1 - rho) delta_ij t0, g0 the form M at u.",
     variables={key: kind for key, kind in VARIABLES.items() if key not in ("A", "V")},
-    definitions={**SIZES, **FORM, **TOKENS, **second_moment("E", "x"), **{key: STATISTICS[key] for key in ("R", "t0", "g0")},
+    definitions={**SIZES, **FORM, **TOKENS, **second_moment("E", "x"),
+                 **{key: STATISTICS[key] for key in ("R", "t0", "g0")},
                  "G": "[[rho * g0 + (1 - rho) * (t0 if i == j else 0) for j in range(T)] for i in range(T)]"},
     hypotheses=(NEEDED[0], *(dropped(item, without(item.counterexample.values, "A", "V")) for item in NEEDED[1:])),
     conclusions=("E == G",), satisfiable=without(MOMENTS.satisfiable.values, "A", "V"),
@@ -103,8 +104,9 @@ def size_parts(claim: str) -> tuple[Part, ...]:
     for name, recipe in DERIVATIONS[claim].items():
         parts.append(derived(
             recipe, f"identity at {name}",
-            f"At {name}, for free A (last column 1 minus the others), V, u, rho and symmetric R, M: the expectation written "
-            "out index by index from E x_k x_l^T/d = rho u u^T + (1 - rho) delta_kl R equals O1's right side, for i <= j.",
+            f"At {name}, for free A (last column 1 minus the others), V, u, rho and symmetric R, M: the expectation "
+            "written out index by index from E x_k x_l^T/d = rho u u^T + (1 - rho) delta_kl R equals O1's right side, "
+            "for i <= j.",
             default=HALF))
     return tuple(parts)
 
@@ -152,6 +154,7 @@ CLAIM = Claim(
     statement="E<Cy_i, Cy_j>/d before normalising is G_ij = rho g + (1 - rho)[delta_ij t0 + (a_ij + a_ji) tau + "
               "(A A^T)_ij phi] for every fixed A with row sums one and every V, u, norm and gain.",
     parts=(MOMENTS, INPUT, *size_parts("O1")), variants=VARIANTS,
-    scope_notes=("A is fixed: where attention depends on the tokens (softmax) the identity does not apply, see the variant.",
+    scope_notes=(
+        "A is fixed: where attention depends on the tokens (softmax) the identity does not apply, see the variant.",
                  "G is a second moment before the norm; the cosine after it is a ratio, which O2 compares with G's."),
 )

@@ -21,7 +21,8 @@ SINGLE = [[[1]]]  # attention of one head on one token
 def build_heads(choose: Choose, shape: Shape) -> Instance:
     heads = choose(1, 3)
     return Instance({"A": [model.random_attention(choose, shape.tokens) for _ in range(heads)],
-                     "V": [model.random_value(choose, shape) for _ in range(heads)], **model.random_model(choose, shape)})
+                     "V": [model.random_value(choose, shape) for _ in range(heads)],
+                     **model.random_model(choose, shape)})
 
 
 def slack_heads(values: Mapping[str, object]) -> float:
@@ -52,7 +53,8 @@ HEADS = Part(
         "G": "[[rho * g + (1 - rho) * ((t0 if i == j else 0) + sum((A[h][i][j] + A[h][j][i]) * tau[h] for h in H) "
              "+ sum(mixing[h][k][i][j] * phi[h][k] for h in H for k in H)) for j in range(T)] for i in range(T)]"},
     hypotheses=(
-        Hypothesis("row sums one", "every row of every A_h sums to one", "all(sum(row) == 1 for head in A for row in head)",
+        Hypothesis("row sums one", "every row of every A_h sums to one",
+                   "all(sum(row) == 1 for head in A for row in head)",
                    heads_instance([[[1]]], RHO, COIN, [[[0]]])),
         NEEDED[0],
         *(dropped(item, Instance({**item.counterexample.values, "A": [item.counterexample.values["A"]],

@@ -44,16 +44,19 @@ VARIANTS = (
         ["E_uniform[0][1] / E_uniform[0][0] >= E_diagonal[0][1] / E_diagonal[0][0]"], BOTH),
     false_model_statement(
         "degenerate case included", "trap",
-        "In the model, cross-multiplied, uniform minus diagonal has the sign of D also where the diagonal's output is 0",
+        "In the model, cross-multiplied, uniform minus diagonal has the sign of D also where the diagonal's output "
+        "is 0",
         UNDEFINED, [f"sign({CROSSED}) == sign(D)"], BOTH),
     false_model_statement(
         "own trace forgotten", "wrong matrix",
-        "In the model under LayerNorm, uniform against diagonal has the sign of 2 tr(RV) + tr(R V^T V): the drift without C",
+        "In the model under LayerNorm, uniform against diagonal has the sign of 2 tr(RV) + tr(R V^T V): the drift "
+        "without C",
         instance([[0, 1], [1, 0]], [1, 0], 0, noise(2, [[Fraction(3, 5)], [Fraction(4, 5)]]), centred=1),
         ["sign(E_uniform[0][1] * E_diagonal[0][0] - E_diagonal[0][1] * E_uniform[0][0]) "
          "== sign(2 * trace(R @ V) + trace(R @ transpose(V) @ V))"], BOTH, hypotheses=MODEL),
     false_formula(SIGN, "tau alone", "constant moved", "cos_uniform - cos_diagonal has the sign of tau",
-                  {**PLAIN, "tau": Fraction(-1, 4)}, conclusions=(SIGN.conclusions[0].replace("sign(drift)", "sign(tau)"),)),
+                  {**PLAIN, "tau": Fraction(-1, 4)},
+                  conclusions=(SIGN.conclusions[0].replace("sign(drift)", "sign(tau)"),)),
     false_formula(SIGN, "opposite sign", "flip inequality", "cos_uniform - cos_diagonal has the sign of -D", PLAIN,
                   conclusions=(SIGN.conclusions[0].replace("sign(drift)", "sign(-drift)"),)),
     false_formula(SIGN, "rho up to one", "drop hypothesis", "O3 for rho <= 1 (all tokens equal at rho = 1)",
@@ -65,7 +68,8 @@ VARIANTS = (
 
 CLAIM = Claim(
     id="O3", title="Uniform against diagonal: the sign of the drift", family="oversmoothing",
-    statement="For every T >= 2 and any C: cos_uniform - cos_diagonal has the sign of D, with equality iff D = 0, outside "
-              "the degenerate case (rho g, D) = (0, -t0). The gap is (1-rho)D[rho g + (1-rho)(t0+D)/T] over positive terms.",
+    statement="For every T >= 2 and any C: cos_uniform - cos_diagonal has the sign of D, with equality iff D = 0, "
+              "outside the degenerate case (rho g, D) = (0, -t0). The gap is (1-rho)D[rho g + (1-rho)(t0+D)/T] over "
+              "positive terms.",
     parts=(SIGN, matrix_parts.SIGN), variants=VARIANTS, uses=("O1",), required="PROVED ON", scope_notes=SCOPE,
 )

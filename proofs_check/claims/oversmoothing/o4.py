@@ -106,9 +106,9 @@ SECANT = derived(
 
 SLOPE = derived(
     RECIPES["slope"], "slope",
-    "d cos/dt has the sign of tau + (1-t) phi on [0, 1]: G_ii and G_ij are quadratic in t, *_slope are their derivatives "
-    "(the remainder of the expansion at t is (s-t)^2 times a quantity free of s), and the quotient rule gives "
-    "2(1-rho) m (tau + (1-t) phi)/G_ii^2, m = rho g + (1-rho)(t0+D)/T." + WHERE, satisfiable=PLAIN,
+    "d cos/dt has the sign of tau + (1-t) phi on [0, 1]: G_ii and G_ij are quadratic in t, *_slope are their "
+    "derivatives (the remainder of the expansion at t is (s-t)^2 times a quantity free of s), and the quotient rule "
+    "gives 2(1-rho) m (tau + (1-t) phi)/G_ii^2, m = rho g + (1-rho)(t0+D)/T." + WHERE, satisfiable=PLAIN,
     # the energies keep G_ii > 0, by which the quotient rule divides; its sign statement does not need them
     counterexamples={"nondegenerate": {"T": 2, "rho": 0, "g": 0, "t0": 0, "tau": -1, "phi": 0, "t": 1, "s": 1}},
     instances=points(two_points), strategy=drawn(two_points), numeric=slope_slack)
@@ -131,8 +131,8 @@ DECREASING = derived(
 
 MAXIMUM = derived(
     RECIPES["maximum"], "peak at t*",
-    "phi > 0 and -phi < tau < 0, written tau = -(1-p) phi with 0 < p < 1: t* = 1 + tau/phi is p, and cos_p >= cos_s for "
-    "every s in [0, 1], strictly unless s = p." + WHERE,
+    "phi > 0 and -phi < tau < 0, written tau = -(1-p) phi with 0 < p < 1: t* = 1 + tau/phi is p, and cos_p >= cos_s "
+    "for every s in [0, 1], strictly unless s = p." + WHERE,
     # the energy is least at p, so the one at s follows, and t0 + D > 0 as well because p > 0
     satisfiable={"T": 2, "rho": HALF, "g": 1, "t0": 1, "p": HALF, "phi": 1, "s": 0},
     counterexamples={"energy_t": {"T": 2, "rho": 0, "g": 0, "t0": 1, "p": HALF, "phi": 12, "s": 0}},
@@ -140,7 +140,8 @@ MAXIMUM = derived(
 
 CONSTANT = derived(
     RECIPES["constant"], "constant in t",
-    "tau = phi = 0: cos_t = cos_s for all s, t in [0, 1]. (That phi = 0 alone suffices is the part for matrices.)" + WHERE,
+    "tau = phi = 0: cos_t = cos_s for all s, t in [0, 1]. (That phi = 0 alone suffices is the part for matrices.)"
+    + WHERE,
     # with tau = phi = 0 the assumptions only keep G_ii away from 0, where no cosine exists
     satisfiable={key: PLAIN[key] for key in ("T", "rho", "g", "t0", "t", "s")},
     instances=points(flat), strategy=drawn(flat), numeric=flat_slack)
@@ -148,21 +149,24 @@ CONSTANT = derived(
 #: d = 2, R = I/2, V = diag(1/2, -3/2): tau = -1/2, phi = 5/4, t* = 3/5
 PEAK = instance([[HALF, 0], [0, Fraction(-3, 2)]], [1, 0], 0, noise(2, [[Fraction(7, 10), Fraction(1, 10)],
                                                                       [Fraction(-1, 10), Fraction(7, 10)]]))
-THREE = {**moments_under("diagonal", "eye(T)"), **moments_under("uniform", "[[1 / T for j in range(T)] for i in range(T)]"),
+THREE = {**moments_under("diagonal", "eye(T)"),
+         **moments_under("uniform", "[[1 / T for j in range(T)] for i in range(T)]"),
          **moments_under("between", "[[(2 / 5 if i == j else 0) + 3 / (5 * T) for j in range(T)] for i in range(T)]"),
          **{f"cos_{name}": f"E_{name}[0][1] / E_{name}[0][0]" for name in ("diagonal", "uniform", "between")}}
 OPEN_RHO = {"minimum": ["0", "1"], "maximum": ["1", "1"]}
 
 VARIANTS = (
     false_model_statement(
-        "the mix is monotone", "trap", "In the model the cosine at t = 3/5 of the mix lies between those at t = 0 and t = 1",
+        "the mix is monotone", "trap",
+        "In the model the cosine at t = 3/5 of the mix lies between those at t = 0 and t = 1",
         PEAK, ["(cos_diagonal <= cos_between and cos_between <= cos_uniform) or "
                "(cos_diagonal >= cos_between and cos_between >= cos_uniform)"], THREE),
     false_formula(SECANT, "dense smooths more", "trap", "for t > s the cosine at t is the larger one, for every V",
                   {**PLAIN, "t": 1, "s": HALF},
                   conclusions=(SECANT.conclusions[1].split(" == ")[0] + " == sign(t - s)",)),
     false_formula(MAXIMUM, "peak at 1 + phi/tau", "trap", "the maximum is at t* = 1 + phi/tau",
-                  {"T": 2, "rho": HALF, "g": 1, "t0": 1, "p": HALF, "phi": 1, "s": 0}, conclusions=("1 + phi/tau == p",)),
+                  {"T": 2, "rho": HALF, "g": 1, "t0": 1, "p": HALF, "phi": 1, "s": 0},
+                  conclusions=("1 + phi/tau == p",)),
     false_formula(MAXIMUM, "minimum for maximum", "flip inequality", "the cosine is least at t* = 1 + tau/phi",
                   {"T": 2, "rho": HALF, "g": 1, "t0": 1, "p": HALF, "phi": 1, "s": 0},
                   conclusions=(MAXIMUM.conclusions[2].replace(">= 0", "<= 0"),)),
@@ -182,9 +186,9 @@ VARIANTS = (
 
 CLAIM = Claim(
     id="O4", title="Along the mix: rising, falling, or a peak", family="oversmoothing",
-    statement="T >= 2. d cos/dt has the sign of tau + (1-t) phi: for phi > 0 the cosine increases on [0, 1] if tau >= 0, "
-              "decreases if tau <= -phi, and otherwise has its maximum at t* = 1 + tau/phi; for phi = 0 it is constant. "
-              "Excluded: (rho g, D) = (0, -t0).",
+    statement="T >= 2. d cos/dt has the sign of tau + (1-t) phi: for phi > 0 the cosine increases on [0, 1] if tau >= "
+              "0, decreases if tau <= -phi, and otherwise has its maximum at t* = 1 + tau/phi; for phi = 0 it is "
+              "constant. Excluded: (rho g, D) = (0, -t0).",
     parts=(SECANT, SLOPE, INCREASING, DECREASING, MAXIMUM, CONSTANT, *O4_PARTS), variants=VARIANTS, uses=("O1",),
     required="PROVED ON", scope_notes=SCOPE,
 )

@@ -67,8 +67,9 @@ EQUAL_G = derived(
 
 LIMIT = derived(
     RECIPES["limit"], "limit",
-    "For rho > 0, t0 > 0: cos_uniform - limit = (1-rho)^2 t0 D/(T G_ii limit_ii) with limit = rho g/(rho g + (1-rho) t0) and "
-    "G_ii >= (1-rho) t0/2, so it is the limit for T -> infinity; and limit - cos_input has the sign of g - g0." + WHERE,
+    "For rho > 0, t0 > 0: cos_uniform - limit = (1-rho)^2 t0 D/(T G_ii limit_ii) with limit = rho g/(rho g + (1-rho) "
+    "t0) and G_ii >= (1-rho) t0/2, so it is the limit for T -> infinity; and limit - cos_input has the sign of g - g0."
+    + WHERE,
     satisfiable=PLAIN,
     counterexamples={"energy": {"T": 2, "rho": HALF, "g": 0, "g0": 0, "t0": HALF, "tau": -1, "phi": 0}},
     instances=points(common_point), strategy=drawn(common_point), numeric=limit_slack)
@@ -91,14 +92,17 @@ VARIANTS = (
     false_formula(SIGN, "t0 may vanish", "drop hypothesis", "O5 for t0 >= 0 (at t0 = 0 both cosines are 1)",
                   {**PLAIN, "t0": 0, "phi": 0}, bounds={"t0": {"minimum": ["0", "1"]}}),
     false_formula(SIGN, "g decides at finite T", "trap", "at every T the sign is that of g - g0",
-                  {**PLAIN, "g": Fraction(11, 10), "tau": Fraction(-3, 4), "phi": 1}, conclusions=(f"{GAP} == sign(g - g0)",)),
+                  {**PLAIN, "g": Fraction(11, 10), "tau": Fraction(-3, 4), "phi": 1},
+                  conclusions=(f"{GAP} == sign(g - g0)",)),
     false_formula(SIGN, "T - 1 for T", "T for T-1", "the sign is that of rho(g-g0) + (1-rho)D/(T-1)",
                   {**PLAIN, "g": Fraction(7, 4), "tau": -1, "phi": 1, "T": 2},
                   conclusions=(f"{GAP} == sign(rho*(g - g0) + (1 - rho)*drift/(T - 1))",)),
     false_formula(EQUAL_G, "tau for D at equal g", "wrong converse", "at g = g0 the sign is that of tau",
-                  {**EQUAL, "tau": -QUARTER}, conclusions=(EQUAL_G.conclusions[0].replace("sign(drift)", "sign(tau)"),)),
+                  {**EQUAL, "tau": -QUARTER},
+                  conclusions=(EQUAL_G.conclusions[0].replace("sign(drift)", "sign(tau)"),)),
     false_formula(LIMIT, "limit at rho = 0", "drop hypothesis",
-                  "the limit exceeds the input's cosine iff g > g0, also at rho = 0 (where both are 0)", {**PLAIN, "rho": 0},
+                  "the limit exceeds the input's cosine iff g > g0, also at rho = 0 (where both are 0)",
+                  {**PLAIN, "rho": 0},
                   bounds={"rho": {"minimum": ["0", "1"], "maximum": ["1", "1"], "open_max": "true"}}),
     false_formula(SIGN, "rho up to one", "drop hypothesis", "O5 for rho <= 1", {**PLAIN, "rho": 1},
                   bounds={"rho": {"minimum": ["0", "1"], "maximum": ["1", "1"]}}),
@@ -106,7 +110,7 @@ VARIANTS = (
 
 CLAIM = Claim(
     id="O5", title="Uniform attention against the input's cosine", family="oversmoothing",
-    statement="t0 > 0, T >= 2: uniform attention raises the cosine above the input's iff rho(g-g0) + (1-rho)D/T > 0; for "
-              "rho > 0 the limit T -> infinity exceeds it iff g > g0; at g = g0 the sign is D's at every finite T.",
+    statement="t0 > 0, T >= 2: uniform attention raises the cosine above the input's iff rho(g-g0) + (1-rho)D/T > 0; "
+              "for rho > 0 the limit T -> infinity exceeds it iff g > g0; at g = g0 the sign is D's at every finite T.",
     parts=(SIGN, EQUAL_G, LIMIT, *O5_PARTS), variants=VARIANTS, uses=("O1",), required="PROVED ON", scope_notes=SCOPE,
 )

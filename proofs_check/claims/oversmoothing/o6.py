@@ -61,7 +61,8 @@ NULL = derived(
 
 
 def value_point(choose: Choose) -> dict[str, object]:
-    """Two tokens x_1, x_2 of norm r and cosine rho, w with equal inner products b: w = c(x_1 + x_2) + something orthogonal.
+    """Two tokens x_1, x_2 of norm r and cosine rho, w with equal inner products b: w = c(x_1 + x_2) + something
+    orthogonal.
 
     b = c r²(1+rho) and ‖w‖² = 2c² r²(1+rho) + rest.
     """
@@ -86,15 +87,16 @@ def value_slack(values: Mapping[str, object]) -> float:
 VALUE = derived(
     DERIVATIONS["O6"]["sink with a value"], "sink with a value",
     "A = 1e_s^T, w = V x_s, ⟨x_i,x_i⟩ = r2 > 0, ⟨x_i,x_j⟩ = r2 rho with -1 <= rho < 1, ⟨w,x_i⟩ = b, ‖w‖^2 = w2: with "
-    "after_diag = ‖x_i + w‖^2 and after_off = ⟨x_i + w, x_j + w⟩ expanded, after_diag >= r2(1-rho)/2 > 0, the new cosine is "
-    "1 - r2(1-rho)/(r2 + 2b + w2), and new minus old has the sign of w2 + 2b. RMSNorm without gain; LayerNorm with centred "
-    "tokens and Cw for w.",
+    "after_diag = ‖x_i + w‖^2 and after_off = ⟨x_i + w, x_j + w⟩ expanded, after_diag >= r2(1-rho)/2 > 0, the new "
+    "cosine is 1 - r2(1-rho)/(r2 + 2b + w2), and new minus old has the sign of w2 + 2b. RMSNorm without gain; "
+    "LayerNorm with centred tokens and Cw for w.",
     satisfiable={"rho": 0, "r2": 1, "b": 0, "w2": 1},
     # of no three vectors: then ‖x_1 + x_2 + 2w‖^2 would be negative
     counterexamples={"pair": {"rho": 0, "r2": 1, "b": -1, "w2": 0}},
     instances=points(value_point), strategy=drawn(value_point), numeric=value_slack)
 
-# Definition-level false versions: x content tokens, x_s the sink, y_i = Gamma C (x_i + V x_s), cosines squared with sign.
+# Definition-level false versions: x content tokens, x_s the sink, y_i = Gamma C (x_i + V x_s), cosines squared with
+# sign.
 STEP = {
     "d": "len(x_s)", "w": "V @ x_s", "C": "[[(1 if p == q else 0) - centred / d for q in range(d)] for p in range(d)]",
     "y": "[gain * (C @ (x[i] + w)) for i in range(2)]",
@@ -116,13 +118,16 @@ def step_variant(name: str, operator: str, text: str, hypotheses: tuple, conclus
 NOTHING = [[0, 0], [0, 0]]
 SAME = "cos_after == cos_before"
 VARIANTS = (
-    step_variant("the sink's value is not null", "trap", "a sink keeps cosines whatever its value", (RMS, NO_GAIN), SAME,
+    step_variant("the sink's value is not null", "trap", "a sink keeps cosines whatever its value",
+                 (RMS, NO_GAIN), SAME,
                  x=[[1, 0, 0], [0, 1, 0]], x_s=[0, 0, 1], V=[[0, 0, 0], [0, 0, 0], [0, 0, 1]]),
-    step_variant("LayerNorm without centred tokens", "trap", "a null sink keeps cosines under LayerNorm, whatever the tokens",
+    step_variant("LayerNorm without centred tokens", "trap",
+                 "a null sink keeps cosines under LayerNorm, whatever the tokens",
                  (NULL_VALUE, NO_GAIN), SAME, x=[[1, 0], [0, 1]], x_s=[1, 1], V=NOTHING, centred=1),
     step_variant("a gain after the norm", "drop hypothesis", "a null sink keeps cosines with any gain after the norm",
                  (NULL_VALUE, RMS), SAME, x=[[1, 1], [1, -1]], x_s=[1, 1], V=NOTHING, gain=[1, 2]),
-    step_variant("an orthogonal value", "wrong converse", "a sink whose value is orthogonal to all tokens keeps cosines",
+    step_variant("an orthogonal value", "wrong converse",
+                 "a sink whose value is orthogonal to all tokens keeps cosines",
                  (RMS, NO_GAIN, Hypothesis("orthogonal", "⟨w, x_i⟩ = 0", "all(dot(w, row) == 0 for row in x)")), SAME,
                  x=[[1, 0, 0], [0, 1, 0]], x_s=[0, 0, 1], V=[[0, 0, 0], [0, 0, 0], [0, 0, 1]]),
     false_formula(VALUE, "raised iff b > 0", "wrong converse", "the cosine rises iff ⟨w, x_i⟩ > 0",
@@ -142,8 +147,8 @@ VARIANTS = (
 CLAIM = Claim(
     id="O6", title="A null sink changes nothing", family="oversmoothing",
     statement="A = 1e_s^T, V x_s = 0, no gain: cosines are kept exactly. With w = V x_s, exchangeable tokens, rho < 1, "
-              "⟨w, x_i⟩ = b, RMSNorm (LayerNorm: centred tokens, and Cw for w): cos' = 1 - r^2(1-rho)/(r^2 + 2b + ‖w‖^2), "
-              "raised iff ‖w‖^2 + 2b > 0.",
+              "⟨w, x_i⟩ = b, RMSNorm (LayerNorm: centred tokens, and Cw for w): cos' = 1 - r^2(1-rho)/(r^2 + 2b + "
+              "‖w‖^2), raised iff ‖w‖^2 + 2b > 0.",
     parts=(NULL, VALUE), variants=VARIANTS, required="PROVED",
     scope_notes=("A gain after the norm changes cosines by itself, sink or not (see the variant).",
                  "An actual head keeps some mass off the sink; the statement is about the pattern A = 1e_s^T."),

@@ -24,7 +24,8 @@ HALF = Fraction(1, 2)
 RECIPES = DERIVATIONS["O7"]
 WHERE = (" In a block of size k: G_ii = rho g + (1-rho)(t0 + D/k), G_ij = rho g + (1-rho)D/k inside and rho g across; "
          "D = 2 tau + phi; the cosine is G_ij/sqrt(G_ii G_jj).")
-MERGED = (" Here shared = rho g, noise = (1-rho) t0, pull = (1-rho) D, h(k) = shared + noise + pull/k = G_ii in a block of "
+MERGED = (
+    " Here shared = rho g, noise = (1-rho) t0, pull = (1-rho) D, h(k) = shared + noise + pull/k = G_ii in a block of "
           "size k, and pairs inside a block have G_ij = shared + pull/k, across blocks shared.")
 PLAIN = {"k": 1, "e": 1, "rest": 0, "rho": HALF, "g": 1, "t0": 1, "tau": 0, "phi": 1}
 
@@ -53,8 +54,8 @@ def equal_slack(values: Mapping[str, object]) -> float:
 EQUAL = derived(
     RECIPES["equal blocks"], "gap between block sizes",
     "For equal blocks of sizes k and k+e among T = k+e+rest tokens the difference of the mean off-diagonal cosines is "
-    "(1-rho) T m e D/(k (k+e)(T-1) h(k) h(k+e)), m = rho g + (1-rho)(t0+D)/T: it has the sign of D. The mean is over the k-1 "
-    "partners inside and the T-k across." + WHERE,
+    "(1-rho) T m e D/(k (k+e)(T-1) h(k) h(k+e)), m = rho g + (1-rho)(t0+D)/T: it has the sign of D. The mean is over "
+    "the k-1 partners inside and the T-k across." + WHERE,
     satisfiable=PLAIN,
     # outside every model: rho g + t0 + D is a sum of two energies
     counterexamples={"nondegenerate": {"k": 1, "e": 1, "rest": 1, "rho": 0, "g": 0, "t0": 0, "tau": -1, "phi": 0}},
@@ -86,12 +87,13 @@ def merging_slack(values: Mapping[str, object]) -> float:
 
 MERGING = derived(
     RECIPES["merging"], "merging",
-    "Merging two blocks of any sizes a, b >= 1 changes T(T-1) times the mean off-diagonal cosine by a positive multiple of "
-    "pull: it rises iff D > 0 and falls iff D < 0, whatever the other blocks (others = sum of k/sqrt(h(k)) over them)." + MERGED,
+    "Merging two blocks of any sizes a, b >= 1 changes T(T-1) times the mean off-diagonal cosine by a positive "
+    "multiple of pull: it rises iff D > 0 and falls iff D < 0, whatever the other blocks (others = sum of k/sqrt(h(k)) "
+    "over them)." + MERGED,
     satisfiable={"a": 1, "b": 1, "shared": Fraction(1, 4), "noise": Fraction(1, 4), "pull": Fraction(7, 2), "w_a": HALF,
                  "w_b": HALF, "w_m": Fraction(2, 3), "others": 0},
-    # no counterexample without `energy` is known where the three w are real; the one without `nondegenerate` needs sizes
-    # between 1 and 2 (h(1) = 0 there, which for whole sizes leaves no real w_a or w_b beside it)
+    # no counterexample without `energy` is known where the three w are real; the one without `nondegenerate` needs
+    # sizes between 1 and 2 (h(1) = 0 there, which for whole sizes leaves no real w_a or w_b beside it)
     counterexamples={
         "nondegenerate": {"a": Fraction(7, 5), "b": Fraction(7, 5), "shared": 0, "noise": 14, "pull": -14, "w_a": HALF,
                           "w_b": HALF, "w_m": Fraction(1, 3), "others": 0},
@@ -109,17 +111,18 @@ def transfer_point(choose: Choose) -> dict[str, object]:
 
 TRANSFER = derived(
     RECIPES["transfer"], "transfer",
-    "At a fixed number of blocks T(T-1) times the mean is rho g (sum S)^2 + sum f over block sizes >= 1, S(k) = k/sqrt(h(k)) "
-    "and f(k) = k(k-1)(shared + pull/k)/h(k) - shared k^2/h(k). The formulas: f has the second difference "
-    "2e^2 pull^2 (noise + pull)/(l l l) >= 0, l(k) = k h(k), so f is convex; N = S^2 = k^3/l has slope N' and bend N'' (the "
-    "remainder of second order is e^3 times a bounded quantity), and 2 N N'' - N'^2 = 3 pull^2 k^4/l^4 >= 0, so S is convex. "
-    "Hence the mean is Schur-convex in the sizes, for D of either sign." + MERGED,
+    "At a fixed number of blocks T(T-1) times the mean is rho g (sum S)^2 + sum f over block sizes >= 1, S(k) = "
+    "k/sqrt(h(k)) and f(k) = k(k-1)(shared + pull/k)/h(k) - shared k^2/h(k). The formulas: f has the second difference "
+    "2e^2 pull^2 (noise + pull)/(l l l) >= 0, l(k) = k h(k), so f is convex; N = S^2 = k^3/l has slope N' and bend N'' "
+    "(the remainder of second order is e^3 times a bounded quantity), and 2 N N'' - N'^2 = 3 pull^2 k^4/l^4 >= 0, so S "
+    "is convex. Hence the mean is Schur-convex in the sizes, for D of either sign." + MERGED,
     satisfiable={"k": 1, "e": 1, "shared": HALF, "noise": HALF, "pull": -HALF / 2},
     # `nondegenerate` excludes l(1) = 0 only, where f is not defined
     counterexamples={"energy": {"k": 1, "e": 1, "shared": 1, "noise": 0, "pull": -HALF}},
     instances=points(transfer_point), strategy=drawn(transfer_point))
 
-MEAN = ("sum(G_{0}[p][q] / sqrt(G_{0}[p][p] * G_{0}[q][q]) for p in range(T) for q in range(T) if p != q) / (T * (T - 1))")
+MEAN = (
+    "sum(G_{0}[p][q] / sqrt(G_{0}[p][p] * G_{0}[q][q]) for p in range(T) for q in range(T) if p != q) / (T * (T - 1))")
 BLOCKS = {
     **gram_of("small", "[[(1 / k if labels[p] == labels[q] else 0) for q in range(T)] for p in range(T)]"),
     **gram_of("large", "[[(1 / m if coarser[p] == coarser[q] else 0) for q in range(T)] for p in range(T)]"),
@@ -150,8 +153,10 @@ ONE_BLOCK = {**{name: value for name, value in MATRIX_POINT.items() if name not 
              "labels": [0, 1], "coarser": [0, 0]}
 # Without `nondegenerate` a token's output may be 0, where no cosine exists; T >= 2 follows from k < m, and is Rocq's.
 BLOCK_MATRICES = part(
-    "equal blocks, matrices", "For two partitions of T >= 2 tokens into blocks of equal sizes k < m, not necessarily of "
-    "neighbours, given by labels: the mean off-diagonal cosine at m minus that at k has the sign of D = 2 tau + phi." + WORDS,
+    "equal blocks, matrices",
+    "For two partitions of T >= 2 tokens into blocks of equal sizes k < m, not necessarily of "
+    "neighbours, given by labels: the mean off-diagonal cosine at m minus that at k has the sign of D = 2 tau + phi."
+    + WORDS,
     BLOCKS, (COVARIANCE, RHO, Hypothesis("two or more tokens", "T >= 2", "T >= 2"), NONDEGENERATE,
              Hypothesis("blocks of size k", "labels name blocks of size k", SIZED.format("labels", "k")),
              Hypothesis("blocks of size m", "coarser labels name blocks of size m", SIZED.format("coarser", "m")),
@@ -170,7 +175,8 @@ THREE = "[[(0 if (i < 3) != (j < 3) else 1 / 3 if i < 3 else 1) for j in range(T
 MEANS = {
     **moments_under("two", TWO.replace("(i < 2) == (j < 2)", "(i < 2 and j < 2) or (i >= 2 and j >= 2)")),
     **moments_under("three", THREE.replace("(i < 3) != (j < 3)", "(i < 3 and j >= 3) or (i >= 3 and j < 3)")),
-    **{f"mean_{name}": f"sum(E_{name}[i][j] / sqrt(E_{name}[i][i] * E_{name}[j][j]) for i in range(T) for j in range(T) "
+    **{f"mean_{name}": f"sum(E_{name}[i][j] / sqrt(E_{name}[i][i] * E_{name}[j][j]) for i in range(T) for j in "
+                       f"range(T) "
                        "if i != j) / (T * (T - 1))" for name in ("two", "three")},
 }
 GAP_SIGN = EQUAL.conclusions[1]
@@ -178,7 +184,8 @@ GAP_SIGN = EQUAL.conclusions[1]
 VARIANTS = (
     false_model_statement(
         "unequal blocks with D < 0", "trap",
-        "In the model of four tokens with D < 0, blocks of size 3 (3 and 1) have no larger mean cosine than blocks of size 2",
+        "In the model of four tokens with D < 0, blocks of size 3 (3 and 1) have no larger mean cosine than blocks of "
+        "size 2",
         on_two_axes(REMOVES_NOISE, rho=HALF, tokens=4), ["implies(D < 0, mean_three <= mean_two)"], MEANS),
     false_model_statement(
         "denser blocks always smooth more", "trap",
@@ -193,7 +200,8 @@ VARIANTS = (
     false_formula(EQUAL, "rho up to one", "drop hypothesis", "O7 for rho <= 1", {**PLAIN, "rho": 1},
                   bounds={"rho": {"minimum": ["0", "1"], "maximum": ["1", "1"]}}),
     false_formula(EQUAL, "T for T - 1", "T for T-1", "the gap with T in place of T - 1", PLAIN,
-                  conclusions=(EQUAL.conclusions[0].replace("*(T - 1)*small_diag*large_diag", "*T*small_diag*large_diag"),)),
+                  conclusions=(
+                      EQUAL.conclusions[0].replace("*(T - 1)*small_diag*large_diag", "*T*small_diag*large_diag"),)),
     false_formula(TRANSFER, "concave for D < 0", "flip inequality", "the second difference of f has the sign of D",
                   {"k": 1, "e": 1, "shared": HALF, "noise": HALF, "pull": -HALF / 2},
                   conclusions=(f"sign({TRANSFER.conclusions[1].removesuffix(' >= 0')}) == sign(pull)",)),
@@ -201,10 +209,11 @@ VARIANTS = (
 
 CLAIM = Claim(
     id="O7", title="Denser blocks smooth more iff the drift is positive", family="oversmoothing",
-    statement="Block-uniform attention, equal blocks of size k | T: the mean off-diagonal cosine increases in k iff D > 0, "
-              "decreases iff D < 0. Merging two blocks of any sizes raises it iff D > 0, lowers it iff D < 0. At a fixed number "
-              "of blocks it is Schur-convex in the sizes, for either sign of D.",
+    statement="Block-uniform attention, equal blocks of size k | T: the mean off-diagonal cosine increases in k iff D "
+              "> 0, decreases iff D < 0. Merging two blocks of any sizes raises it iff D > 0, lowers it iff D < 0. At "
+              "a fixed number of blocks it is Schur-convex in the sizes, for either sign of D.",
     parts=(EQUAL, MERGING, TRANSFER, BLOCK_MATRICES), variants=VARIANTS, uses=("O1",), required="PROVED ON",
-    scope_notes=(*SCOPE, "With D < 0 and a last block that is shorter the mean need not fall with the block size: moving a "
+    scope_notes=(*SCOPE,
+                 "With D < 0 and a last block that is shorter the mean need not fall with the block size: moving a "
                  "token between blocks is no merging (see the variant)."),
 )

@@ -27,7 +27,8 @@ def layer_point(choose: Choose) -> dict[str, object]:
 
 
 def layer_slack(values: Mapping[str, object]) -> float:
-    """One layer by the recursion of `depth_curve` against the moment cosine of uniform attention at t0 = 1, g = 1 + D."""
+    """One layer by the recursion of `depth_curve` against the moment cosine of uniform attention at t0 = 1, g = 1 +
+    D."""
     drift = 2 * values["tau"] + values["phi"]
     after = float(depth_curve(values["rho"], drift, 1, int(values["T"]))[1])
     model = {**values, "t0": 1.0, "g": 1.0 + drift}
@@ -62,7 +63,8 @@ def closed_point(choose: Choose) -> dict[str, object]:
 
 
 def closed_slack(values: Mapping[str, object]) -> float:
-    """The odds after L + 1 layers of V = sqrt(1+D) - 1, stepped by Gram matrices, against (1+D)^(L+1)(o_0 + 1/T) - 1/T."""
+    """The odds after L + 1 layers of V = sqrt(1+D) - 1, stepped by Gram matrices, against (1+D)^(L+1)(o_0 + 1/T) -
+    1/T."""
     layers = round(np.log(values["power"]) / np.log1p(values["drift"])) + 1
     tokens = int(values["T"])
     start = values["shift"] - 1 / tokens
@@ -89,9 +91,9 @@ def contraction_slack(values: Mapping[str, object]) -> float:
 ONE_LAYER = derived(
     RECIPES["one layer"], "one layer",
     "For rho >= 0 at t0 = 1, g = 1 + D (the values for fresh isotropic V as d -> infinity): G_ii and G_ij of uniform "
-    "attention are those of E over V given the tokens' Gram matrix, 1 + (2 tau + phi) mean and rho + (2 tau + phi) mean with "
-    "mean = rho + (1-rho)/T; odds o = rho/(1-rho) become o' with o' + 1/T = (1+D)(o + 1/T), D = 2 tau + phi; diagonal "
-    "attention keeps rho. (A null sink keeps it by O6.)",
+    "attention are those of E over V given the tokens' Gram matrix, 1 + (2 tau + phi) mean and rho + (2 tau + phi) "
+    "mean with mean = rho + (1-rho)/T; odds o = rho/(1-rho) become o' with o' + 1/T = (1+D)(o + 1/T), D = 2 tau + phi; "
+    "diagonal attention keeps rho. (A null sink keeps it by O6.)",
     # 1 + D > 0 only keeps the diagonal's output from being 0, where no cosine exists
     satisfiable=ONE_POINT, words={"energy": "1 + D > 0: V is not -1 in the limit"},
     instances=points(layer_point), strategy=drawn(layer_point), numeric=layer_slack)
@@ -101,8 +103,9 @@ ANY_GRAM = derived(
     RECIPES["any Gram matrix"], "one layer, any Gram matrix",
     "The same step from tokens of any Gram matrix with 1 on and rho off the diagonal, -1/(T-1) <= rho < 1, written "
     "mean = rho + (1-rho)/T in [0, 1): E over V of the outputs' Gram matrix has 1 + D mean on and rho + D mean off the "
-    "diagonal, o' + 1/T = (1+D)(o + 1/T), and the outputs' own mean, after they are scaled to norm one, is in [0, 1) again, so "
-    "the step repeats although rho may turn negative (D < 0). Diagonal attention, (1 + D) times the Gram matrix, keeps rho.",
+    "diagonal, o' + 1/T = (1+D)(o + 1/T), and the outputs' own mean, after they are scaled to norm one, is in [0, 1) "
+    "again, so the step repeats although rho may turn negative (D < 0). Diagonal attention, (1 + D) times the Gram "
+    "matrix, keeps rho.",
     satisfiable=GRAM_POINT, words={"energy": "1 + D > 0: E‖(1+V)x‖^2 > 0 for unit x"},
     # outside every model, as 1 + D is an energy; the outputs' mean would be 2
     counterexamples={"energy": {**GRAM_POINT, "tau": -2}},
@@ -110,21 +113,22 @@ ANY_GRAM = derived(
 
 ALL_LAYERS = derived(
     RECIPES["all layers"], "all layers",
-    "Induction over layers with power = (1+D)^L >= 0, D > -1 and odds >= -1/T, the range that part 'one layer, any Gram matrix' "
-    "steps from and stays in; shift = o_0 + 1/T >= 0: o = power (o_0 + 1/T) - 1/T is o_0 at power 1, one more step of "
-    "o' + 1/T = (1+D)(o + 1/T) gives the same with power (1+D), and o' >= -1/T. Hence o_L + 1/T = (1+D)^L (o_0 + 1/T).",
+    "Induction over layers with power = (1+D)^L >= 0, D > -1 and odds >= -1/T, the range that part 'one layer, any "
+    "Gram matrix' steps from and stays in; shift = o_0 + 1/T >= 0: o = power (o_0 + 1/T) - 1/T is o_0 at power 1, one "
+    "more step of o' + 1/T = (1+D)(o + 1/T) gives the same with power (1+D), and o' >= -1/T. Hence o_L + 1/T = (1+D)^L "
+    "(o_0 + 1/T).",
     satisfiable={"T": 2, "shift": Fraction(3, 2), "drift": 1, "power": 2},
     instances=points(closed_point), strategy=drawn(closed_point), numeric=closed_slack)
 
 CONTRACTION = derived(
     RECIPES["contraction"], "contraction",
-    "At tau = 0, phi > 0, with inv = 1/T (inv = 0 is T -> infinity): 1 - rho contracts by 1/(1 + phi (rho + (1-rho)/T)) per "
-    "layer, which exceeds 1/(1+phi) by (1-rho) phi (1-1/T)/(...) > 0 and reaches it only as rho -> 1.",
+    "At tau = 0, phi > 0, with inv = 1/T (inv = 0 is T -> infinity): 1 - rho contracts by 1/(1 + phi (rho + "
+    "(1-rho)/T)) per layer, which exceeds 1/(1+phi) by (1-rho) phi (1-1/T)/(...) > 0 and reaches it only as rho -> 1.",
     satisfiable={"rho": 0, "phi": 1, "inv": HALF},
     instances=points(contraction_point), strategy=drawn(contraction_point), numeric=contraction_slack)
 
-# The layers themselves, on explicit tokens x (T, d) and equally likely V with E V = tau I, E V^T V = phi I: one layer of
-# uniform attention, and two with the same V (no norm in between: tokens of one norm keep their odds under it).
+# The layers themselves, on explicit tokens x (T, d) and equally likely V with E V = tau I, E V^T V = phi I: one layer
+# of uniform attention, and two with the same V (no norm in between: tokens of one norm keep their odds under it).
 LAYERS = {
     "T": "len(x)", "d": "len(x[0])", "A": "[[1 / T for j in range(T)] for i in range(T)]",
     "mean_V": "sum(v for v in V) / len(V)", "mean_square": "sum(transpose(v) @ v for v in V) / len(V)",
@@ -165,7 +169,8 @@ VARIANTS = (
                   "diagonal attention multiplies the odds by 1 + D", ONE_POINT,
                   conclusions=("diagonal_off/(diagonal_diag - diagonal_off) == (1 + drift)*rho/(1 - rho)",)),
     false_formula(ANY_GRAM, "cosines stay nonnegative", "trap",
-                  "a layer started from rho >= 0 never ends below 0, so that the recursion stays in the model's own form",
+                  "a layer started from rho >= 0 never ends below 0, so that the recursion stays in the model's own "
+                  "form",
                   {**GRAM_POINT, "tau": -HALF, "phi": HALF},
                   conclusions=("implies(rho >= 0, after_off >= 0)",)),
     false_formula(CONTRACTION, "infinite T at finite T", "T for T-1", "1 - rho contracts by 1/(1 + phi rho) at every T",
@@ -180,11 +185,13 @@ VARIANTS = (
 
 CLAIM = Claim(
     id="O8", title="Depth: the odds recursion", family="oversmoothing",
-    statement="With fresh isotropic V per layer at the d -> infinity values t0 = 1, g = 1 + D, odds o = rho/(1-rho): uniform "
-              "attention gives o_L + 1/T = (1+D)^L (o_0 + 1/T); diagonal attention and a null sink keep o. At tau = 0 the "
-              "factor of 1 - rho is 1/(1 + phi (rho_l + (1-rho_l)/T)), reaching 1/(1+phi) only as rho -> 1.",
+    statement="With fresh isotropic V per layer at the d -> infinity values t0 = 1, g = 1 + D, odds o = rho/(1-rho): "
+              "uniform attention gives o_L + 1/T = (1+D)^L (o_0 + 1/T); diagonal attention and a null sink keep o. At "
+              "tau = 0 the factor of 1 - rho is 1/(1 + phi (rho_l + (1-rho_l)/T)), reaching 1/(1+phi) only as "
+              "rho -> 1.",
     parts=(ONE_LAYER, ANY_GRAM, ALL_LAYERS, CONTRACTION), variants=VARIANTS, uses=("O6",), required="PROVED",
-    scope_notes=("Proved is the recursion of the moments at their d -> infinity values; where finite T and d make simulated "
+    scope_notes=(
+        "Proved is the recursion of the moments at their d -> infinity values; where finite T and d make simulated "
                  "layers depart from it is measured (notes/O8.md).",
                  "A V shared by all layers is a power iteration, which this says nothing about (see the variant)."),
 )

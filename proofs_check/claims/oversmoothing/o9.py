@@ -31,7 +31,8 @@ STEP = {
     "y_uniform": "x + [[1 / T for j in range(T)] for i in range(T)] @ x @ transpose(V)",
     "y_diagonal": "x + x @ transpose(V)",
     "cos_input": "dot(x[0], x[1]) / sqrt(dot(x[0], x[0]) * dot(x[1], x[1]))",
-    **{f"cos_{name}": f"dot(y_{name}[0], y_{name}[1]) / sqrt(dot(y_{name}[0], y_{name}[0]) * dot(y_{name}[1], y_{name}[1]))"
+    **{f"cos_{name}": f"dot(y_{name}[0], y_{name}[1]) / sqrt(dot(y_{name}[0], y_{name}[0]) * dot(y_{name}[1], "
+                      f"y_{name}[1]))"
        for name in ("uniform", "diagonal")},
 }
 HYPOTHESES = (
@@ -60,17 +61,20 @@ def order_part(which: str, text: str) -> Part:
 
 # An instance is asked for, not a rule, so no hypothesis can be dropped against a counterexample.
 BELOW = (
-    order_part("input", "There are tokens and V = alpha uu^T + beta(I - uu^T) with the output cosine under uniform attention "
+    order_part("input",
+               "There are tokens and V = alpha uu^T + beta(I - uu^T) with the output cosine under uniform attention "
                         "below the input's, yet above the one under diagonal attention."),
-    order_part("diagonal", "There are tokens and such a V with uniform attention below diagonal attention, yet above the "
+    order_part("diagonal",
+               "There are tokens and such a V with uniform attention below diagonal attention, yet above the "
                            "input's cosine."),
     order_part("both", "There are tokens and such a V with uniform attention below both."),
 )
 MOMENTS = tuple(
     derived(DERIVATIONS["O9"][f"below {which}"], f"moments below {which}",
-            f"At alpha = {COUNTERACTIONS[which][0]}, beta = {COUNTERACTIONS[which][1]}, T = 2, rho = 9/25: G_ii and G_ij of O1 "
-            "with g = (1+alpha)^2, t0 = 1, tau = beta, phi = beta^2 are the inner products of the outputs of the explicit "
-            "tokens, and the moment cosines are ordered as in the instance.", satisfiable={})
+            f"At alpha = {COUNTERACTIONS[which][0]}, beta = {COUNTERACTIONS[which][1]}, T = 2, rho = 9/25: G_ii and "
+            f"G_ij of O1 "
+            "with g = (1+alpha)^2, t0 = 1, tau = beta, phi = beta^2 are the inner products of the outputs of the "
+            "explicit tokens, and the moment cosines are ordered as in the instance.", satisfiable={})
     for which in COUNTERACTIONS)
 
 
@@ -80,7 +84,8 @@ def region_point(choose: Choose) -> dict[str, object]:
 
 
 def region_slack(values: Mapping[str, object]) -> float:
-    """The statistics of the actual V on the noise's space (R along an axis orthogonal to u) against the two polynomials."""
+    """The statistics of the actual V on the noise's space (R along an axis orthogonal to u) against the two
+    polynomials."""
     alpha, beta, rho, tokens = (values[name] for name in ("alpha", "beta", "rho", "T"))
     u = np.array([1.0, 0.0, 0.0])
     s = drift_statistics(structured_value(u, alpha, beta), np.diag([0.0, 0.5, 0.5]), u)
@@ -91,9 +96,10 @@ def region_slack(values: Mapping[str, object]) -> float:
 
 REGIONS = derived(
     DERIVATIONS["O9"]["regions"], "regions",
-    "For z orthogonal to u and isotropic there, g0 = t0 = 1, g = (1+alpha)^2, tau = beta, phi = beta^2: D = beta(2+beta), and "
-    "O5's quantity rho(g-g0) + (1-rho)D/T = rho alpha(2+alpha) + (1-rho) beta(2+beta)/T. So by O3 and O5 uniform attention is "
-    "below the diagonal's cosine iff beta(2+beta) < 0, and below the input's iff the second is negative.",
+    "For z orthogonal to u and isotropic there, g0 = t0 = 1, g = (1+alpha)^2, tau = beta, phi = beta^2: D = "
+    "beta(2+beta), and O5's quantity rho(g-g0) + (1-rho)D/T = rho alpha(2+alpha) + (1-rho) beta(2+beta)/T. So by O3 "
+    "and O5 uniform attention is below the diagonal's cosine iff beta(2+beta) < 0, and below the input's iff the "
+    "second is negative.",
     satisfiable={"T": 2, "rho": HALF, "alpha": -1, "beta": Fraction(1, 4)},
     instances=points(region_point), strategy=drawn(region_point), numeric=region_slack)
 
@@ -105,14 +111,18 @@ def universal(name: str, operator: str, text: str, example: Instance, conclusion
 VARIANTS = (
     universal("never below the input", "trap", "uniform attention never ends below the input's cosine",
               at(-1, Fraction(1, 4)), "cos_uniform >= cos_input"),
-    universal("never below the diagonal", "trap", "dense attention always smooths more than diagonal attention", at(1, -1),
+    universal("never below the diagonal", "trap", "dense attention always smooths more than diagonal attention",
+              at(1, -1),
               "cos_uniform >= cos_diagonal"),
-    universal("one comparison decides the other", "trap", "uniform is below the input's cosine exactly when it is below the "
+    universal("one comparison decides the other", "trap",
+              "uniform is below the input's cosine exactly when it is below the "
               "diagonal's: the drift decides both", at(-1, Fraction(1, 4)),
               "iff(cos_uniform < cos_input, cos_uniform < cos_diagonal)"),
-    universal("only by removing u", "wrong converse", "uniform ends below the input's cosine only if alpha < 0", at(0, -1),
+    universal("only by removing u", "wrong converse", "uniform ends below the input's cosine only if alpha < 0",
+              at(0, -1),
               "implies(cos_uniform < cos_input, alpha < 0)"),
-    universal("any negative beta", "constant moved", "uniform is below the diagonal's cosine whenever beta < 0", at(0, -3),
+    universal("any negative beta", "constant moved", "uniform is below the diagonal's cosine whenever beta < 0",
+              at(0, -3),
               "implies(beta < 0, cos_uniform < cos_diagonal)"),
     false_formula(REGIONS, "drift without the square", "exponent moved", "D = 2 beta",
                   {"T": 2, "rho": 0, "alpha": 0, "beta": 1}, conclusions=("drift == 2*beta",)),
@@ -120,8 +130,8 @@ VARIANTS = (
 
 CLAIM = Claim(
     id="O9", title="Values that counteract the smoothing exist", family="oversmoothing",
-    statement="With V = alpha uu^T + beta(I - uu^T): exact instances where uniform attention ends below the input's cosine "
-              "only, below the diagonal's only, below both.",
+    statement="With V = alpha uu^T + beta(I - uu^T): exact instances where uniform attention ends below the input's "
+              "cosine only, below the diagonal's only, below both.",
     parts=(*BELOW, *MOMENTS, REGIONS), variants=VARIANTS, uses=("O1", "O3", "O5"), required="SUPPORTED",
     scope_notes=("The instances have two tokens of one norm, so RMSNorm keeps the cosine of the outputs.",),
 )

@@ -16,7 +16,8 @@ from proofs_check.claims.oversmoothing.model import DIAGONAL, UNIFORM, instance,
 
 GRAM_WORDS = ("Here G_ii = rho g + (1-rho)(t0 + 2 a_ii tau + (A A^T)_ii phi), G_ij = rho g + (1-rho)(2 a_ij tau + "
               "(A A^T)_ij phi) with the entries of the attention named, D = 2 tau + phi, and cos = G_ij/G_ii.")
-SCOPE = ("cos is the moment cosine G_ij/G_ii; that G holds the second moments of the model is O1, and how close the actual "
+SCOPE = (
+    "cos is the moment cosine G_ij/G_ii; that G holds the second moments of the model is O1, and how close the actual "
          "cosine is, O2.",)
 
 #: V = -(I - uu^T) with z along the second axis: g = t0 = 1, tau = -1, phi = 1, D = -1
