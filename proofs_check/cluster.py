@@ -44,7 +44,8 @@ def dask_cluster(address: str) -> Iterator[Execute]:
     except ModuleNotFoundError as missing:
         raise MissingCluster(f"expected the package {missing.name} for --scheduler, found none; install it with: "
                              "pip install 'sinkproof[cluster]'") from None
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what goes wrong is said here, in one sentence
+    for name in [name for name in logging.root.manager.loggerDict if name.split(".")[0] in ("distributed", "tornado")]:
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # what goes wrong is said here, in one sentence
     client = _connect(distributed, address)
     try:
         yield lambda tasks: _measure_all(distributed, client, address, tasks)

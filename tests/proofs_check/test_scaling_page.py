@@ -33,6 +33,7 @@ def test_the_pictures_behind_the_page_are_copied_to_where_the_notes_show_them():
 def test_the_tables_repeat_the_files_and_count_what_disagrees(tmp_path, monkeypatch):
     sizes = "5,8,12,16"
     runs = {"exchangeable": f"scale --cloud orthonormal --norm nuclear --sizes {sizes}",
+            "fading": f"scale --cloud fading --norm nuclear --form margin --sizes {sizes}",
             "independent": f"scale --cloud independent --norm nuclear --form margin --draws 2 --sizes {sizes}",
             "drawn": f"scale --cloud common --cloud real --norm nuclear --form margin --draws 2 --sizes {sizes}",
             "map-T-p": "phase --x T --y p --points 4 --x-range 3,9"}
