@@ -56,7 +56,8 @@ def scaling_figure(panels: Sequence[tuple[str, Mapping[str, Curve]]], title: str
 
 def phase_figure(
     x: Float[np.ndarray, " column"], y: Float[np.ndarray, " row"], advantage: Float[np.ndarray, "row column"],
-    points: Sequence[tuple[float, float, str]], curve: Sequence[tuple[float, float]], names: tuple[str, str], title: str, other: str,
+    points: Sequence[tuple[float, float, str]], curve: Sequence[tuple[float, float]], names: tuple[str, str], title: str,
+    other: str,
 ) -> Figure:
     """log(other/sink) as colour, its zero as the boundary, computed points by their verdict.
 

@@ -26,15 +26,16 @@ from proofs_check.inputs import BadInput
 
 ROOT = Path(__file__).resolve().parents[2]
 DASK = "from distributed.cli.dask_{0} import main; import sys; sys.exit(main())"
-JOBS = sweep_jobs([Geometry("orthonormal"), Geometry("independent"), Geometry("common", 0.3)], (6, 9, 12, 16), ("nuclear",),
-                  {"margin": 1.0}, draws=2)
+JOBS = sweep_jobs([Geometry("orthonormal"), Geometry("independent"), Geometry("common", 0.3)], (6, 9, 12, 16),
+                  ("nuclear",), {"margin": 1.0}, draws=2)
 
 
 def start(part: str, *arguments: object, folder: Path) -> subprocess.Popen:
     """A scheduler or a worker in a session of its own; what it says goes to a file."""
     with (folder / f"{part}-{arguments[-1]}.log").open("wb") as log:
-        return subprocess.Popen([sys.executable, "-c", DASK.format(part), *map(str, arguments)], stdout=log, stderr=log, cwd=folder,
-                                start_new_session=True, env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"})
+        return subprocess.Popen(
+            [sys.executable, "-c", DASK.format(part), *map(str, arguments)], stdout=log, stderr=log, cwd=folder,
+            start_new_session=True, env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"})
 
 
 def worker(address: str, folder: Path, name: str) -> subprocess.Popen:
@@ -76,8 +77,9 @@ def essence(points) -> list:
 
 def command(*arguments: object) -> dict:
     """What `sinkproof scale` prints for tokens made by the worker and for real ones sent to it."""
-    given = ["--cloud", "independent", "--cloud", "real", "--sizes", "5,6,7,8", "--norm", "frobenius", "--form", "margin", "--draws", 1]
-    result = CliRunner().invoke(scale, [*map(str, [*given, *arguments]), "--json"], standalone_mode=False, catch_exceptions=False)
+    given = ["--cloud", "independent", "--cloud", "real", "--sizes", "5,6,7,8", "--norm", "frobenius", "--form", "margin",
+             "--draws", 1, *arguments, "--json"]
+    result = CliRunner().invoke(scale, list(map(str, given)), standalone_mode=False, catch_exceptions=False)
     assert result.return_value == 0
     return json.loads(result.stdout)
 
@@ -88,7 +90,9 @@ def bounds(document: dict) -> list:
 
 @pytest.mark.slow
 def test_a_worker_killed_mid_sweep_loses_nothing_and_nothing_is_there_twice(tmp_path, capfd):
-    """The command gives the same there and here.  Then the scheduler itself goes: what was finished stays, one sentence says so, and a last run without it goes on."""
+    """The command gives the same there and here.  Then the scheduler itself goes: what was finished stays, one sentence says
+    so, and a last run without it goes on.
+    """
     here, there = tmp_path / "here", tmp_path / "there"
     expected = essence(run_sweep(JOBS, here, write_whole))
     with running(tmp_path, 2) as (address, scheduler, (first, second)):
@@ -157,8 +161,9 @@ def test_a_port_that_speaks_something_else_is_one_sentence(tmp_path, monkeypatch
 
 def test_without_the_package_the_command_says_what_to_install_and_ends_with_three(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(MissingCluster, match="expected the package distributed .*; install it with: pip install 'sinkproof\\[cluster\\]'"):
+    with pytest.raises(MissingCluster, match="the package distributed .*; install it with: pip install 'sinkproof\\[cluster\\]'"):
         with dask_cluster("tcp://127.0.0.1:8786"):
             pass
-    result = CliRunner().invoke(scale, ["--scheduler", "tcp://127.0.0.1:8786", "--out", str(tmp_path / "out")], standalone_mode=False)
+    arguments = ["--scheduler", "tcp://127.0.0.1:8786", "--out", str(tmp_path / "out")]
+    result = CliRunner().invoke(scale, arguments, standalone_mode=False)
     assert result.return_value == 3 and "pip install" in result.stderr and not list(tmp_path.iterdir())

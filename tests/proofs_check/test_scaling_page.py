@@ -24,7 +24,8 @@ def test_every_command_behind_the_page_parses_and_stands_on_it(name):
 
 
 def test_the_pictures_behind_the_page_are_copied_to_where_the_notes_show_them():
-    shown = {name for page in scaling_page.PAGE.parent.glob("*.md") for name in re.findall(r"\(pictures/([\w.-]+)\)", page.read_text())}
+    pages = scaling_page.PAGE.parent.glob("*.md")
+    shown = {name for page in pages for name in re.findall(r"\(pictures/([\w.-]+)\)", page.read_text())}
     for source, name in scaling_page.COPIED.items():
         assert source.split("/")[0] in scaling_page.RUNS and name in shown
         assert (scaling_page.PICTURES / name).read_bytes().startswith(b"\x89PNG")
@@ -45,7 +46,8 @@ def test_the_tables_repeat_the_files_and_count_what_disagrees(tmp_path, monkeypa
     assert scaling_page.read_runs(tmp_path) == documents
     text = scaling_page.generated(documents)
     rows = scaling_page.pairs(documents["exchangeable"]["exponents"])
-    assert all(scaling_page.line(*pair) in text for pair in rows) and len(rows) == 2 * 2 * 2 * 2  # r, κ, form, sum or QK alone: the product needs another norm
+    # r, κ, form, and sum or QK alone: the product needs another norm
+    assert all(scaling_page.line(*pair) in text for pair in rows) and len(rows) == 2 * 2 * 2 * 2
     assert f"Of {len(rows)} cells 2 have the orders T and T^(3/2) exactly." in text and "32 of 32" in text
     assert "| 4 of 4 |" in text and "In all 4 of 4 points agree." in text
     points = documents["map-T-p"]["points"]
