@@ -30,7 +30,7 @@ OMEGAS = {"1": Fraction(0), "sqrt": Fraction(1, 2), "inverse-sqrt": Fraction(-1,
 NOTES = (
     "Symbolic orders hold for every T >= 4 with constants free of T, each replayed by the kernel as two polynomial "
     "inequalities; the measured ones are fits over a finite range and prove nothing.",
-    "The measured exponent of a sum is that of its steeper side, log factor divided out; 'slope' is the plain slope of the "
+    "The measured exponent of a sum is that of its steeper side where an order is derived, log factor divided out; 'slope' is the plain slope of the "
     "total over the upper half of the sizes, which moves from one side's exponent to the other's.",
     "Every point lies between certified bounds at kappa = 1 and unit targets (generated clouds: unit norm); other cost models "
     "rescale it by exact powers of d.",
