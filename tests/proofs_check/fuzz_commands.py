@@ -25,10 +25,10 @@ SMALL = {
     "simulate": {"-T": ("2", "3", "5"), "-d": ("1", "2", "3"), "--draws": ("2", "9"), "--layers": ("1", "2"), "--memory": ("1", "64")},
 }
 WORK = {"--budget", "--points", "--sizes", "--draws", "--layers", "-T", "-d", "--num-tokens", "--dim", "--repeats", "--jobs", "--threads", "--t"}
-PATIENCE = 40.0
+PATIENCE = 300.0  # a hang, on any machine
 HUGE = ("100000", str(2**31), str(2**40), "9" * 30)
 LONG = {"claims": {"--ledger"}, "falsify": {"--all"}, "scale": {"--quick", "--cloud"}}  # options that make a run long
-ALWAYS_LONG = {"bench"}  # its smallest run is minutes
+ALWAYS_LONG = {"bench", "falsify"}  # their smallest run may take a minute
 FILES = {"--tokens": "array", "--values": "array", "--value": "array", "--attention": "array", "--out": "out", "--claims": "claims"}
 TEXTS = {
     "--sink": ("0", "1", "-1", "7", "s", "x", "y"), "--drop": ("null sink", "x"), "--part": ("if", "x"), "--family": ("costs", "x"),

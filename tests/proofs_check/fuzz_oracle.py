@@ -23,7 +23,7 @@ from unittest.mock import patch
 from proofs_check.__main__ import main
 
 DOCUMENTED = {0, 1, 2, 3, 5}
-GRACE = 30.0
+GRACE = 60.0
 PROGRESS = re.compile(r"\d+( of \d+)?: |\d+ claims? on \d+ process")
 # How our own refusals and click's begin; an exception's own words do not.
 SENTENCE = re.compile(
