@@ -23,7 +23,8 @@ def open_checkpoint(path: Path, *, gguf: str | None = None) -> Checkpoint:
     """Open the checkpoint in directory ``path`` (with ``gguf``: the GGUF file of that name in it), or a .gguf file.
 
     The architecture is read from the files: GPT-2, Llama, Mistral, Gemma 1, 2 or 3 (of one that
-    reads images, the text's decoder); as GGUF, Llama alone.  Weights are held in float32, and attention is computed explicitly.
+    reads images, the text's decoder); as GGUF, Llama alone.  Weights are held in float32, and attention is computed
+    explicitly.
 
     Raises MissingModels without the extra ``models``; ValueError, with what was expected, what was found and the fix,
     for: no such directory, another architecture (encoder-only ones among them), bidirectional attention, weights or a
@@ -58,7 +59,8 @@ def open_checkpoint(path: Path, *, gguf: str | None = None) -> Checkpoint:
 def memory_needed(path: Path, *, gguf: str | None = None) -> int:
     """Bytes that `open_checkpoint` needs at its peak, by the configuration alone; raises ValueError for a bad one."""
     directory, name = _located(Path(path), gguf)
-    return _needed(_config(directory, name, name or directory.name), name)
+    with parsed_once() if name else nullcontext():
+        return _needed(_config(directory, name, name or directory.resolve().name), name)
 
 
 def _located(path: Path, gguf: str | None) -> tuple[Path, str | None]:

@@ -16,9 +16,9 @@ CONTROL_GROUP = Path("/sys/fs/cgroup")
 def bytes_needed(model: Any, stored: int) -> int:
     """Bytes at the peak of loading: each parameter in float32, and as it is read if that is another type.
 
-    ``stored`` is the bytes of a parameter as it is read beside its float32 copy: 0 for float32 (the file is mapped), 2 for
-    half precision, 4 for GGUF (dequantised first, then assigned).  ``model`` may live on torch's meta device, where
-    parameters have shapes but no storage.
+    ``stored`` is the bytes of a parameter as it is read beside its float32 copy: 0 for float32 (the file is mapped),
+    2 for half precision, 4 for GGUF (dequantised first, then assigned).  ``model`` may live on torch's meta device,
+    where parameters have shapes but no storage.
     """
     return (4 + stored) * sum(parameter.numel() for parameter in model.parameters())
 
@@ -32,11 +32,15 @@ def attention_bytes(heads: int, count: int) -> int:
 
 
 def free_memory() -> int:
-    """Bytes this process may still take: what the machine has, or its control group's limit if that is less."""
+    """Bytes this process may still take: what the machine has, or its control group's limit if that is less.
+
+    Files that the group has cached and not used lately count as free: the kernel drops them when memory is asked for.
+    """
     limits = [required("psutil").virtual_memory().available]
     try:
         limit, taken = (int((CONTROL_GROUP / f"memory.{name}").read_text()) for name in ("max", "current"))
-        limits.append(limit - taken)
+        parts = dict(line.split() for line in (CONTROL_GROUP / "memory.stat").read_text().splitlines())
+        limits.append(limit - taken + int(parts["inactive_file"]))
     except (OSError, ValueError):  # no such control group, or the limit is "max"
         pass
     return min(limits)
