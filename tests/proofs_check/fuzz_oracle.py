@@ -58,7 +58,7 @@ def tree(folder: Path) -> dict[str, object]:
     return found
 
 
-def run(arguments: list[str], folder: Path, patience: float = 60.0, encoding: str = "utf-8") -> Outcome:
+def run(arguments: list[str], folder: Path, patience: float = 300.0, encoding: str = "utf-8") -> Outcome:
     """Run `sinkproof ARGUMENTS` in this process with `folder` as working directory.
 
     After `patience` seconds a KeyboardInterrupt is raised, as by Ctrl-C; if that is not obeyed within `GRACE` more, the
