@@ -45,7 +45,7 @@ def half_spaces(layer: int, weights: LayerWeights, content: np.ndarray, sink: np
                                      store.cloud(narrow), None, max(ranks[-1], 1)))
             compared.append(None if (alike := same_moments(found, seed)) is None else uncertified(alike)["holds"])
         certify([*checks, *values], filling, Claim(
-            id="audit", title=f"Half-spaces in layer {layer}", family="audit", statement="What holds for the stored rows.",
+            id=f"audit-layer-{layer:03d}", title=f"Half-spaces in layer {layer}", family="audit", statement="What holds for the stored rows.",
             parts=tuple(check.part for check in (*checks, *values) if check.part is not None), scope_notes=SCOPE,
             source="rows extracted from a checkpoint"), shown)
     named = {check.key.removeprefix("G1 ").removeprefix("G4 "): answer(check) for check in checks}

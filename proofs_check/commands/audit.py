@@ -10,7 +10,7 @@ import click
 
 from proofs_check.display import Steps, show_table
 
-EXIT_MISSING = 3
+EXIT_MISSING, EXIT_BROKEN = 3, 4
 
 
 @click.command(epilog="Example: sinkproof audit smollm2        Your own: sinkproof audit path/to/checkpoint --text essay.txt")
@@ -48,9 +48,9 @@ def audit(model: str, gguf: str | None, text: Path | None, texts: int, lengths: 
     extracted and compared with the model's own before anything is measured. Every finished layer is a file, so an
     interrupted audit goes on where it stopped.
     A tokenizer without BOS is audited without it (the first token is then the sink candidate); --bos names one.
-    Exit 3 when torch or transformers is missing.
+    Exit 3 when torch or transformers is missing, 4 when the extraction check fails.
     """
-    from numerics.checkpoint import MissingModels
+    from numerics.checkpoint import ExtractionError, MissingModels
     from proofs_check.audit.run import Options, audit as run_audit
 
     options = Options(texts, read_numbers(lengths, "--lengths", int), bos, read_shares(mixes, "--t"),
@@ -63,6 +63,9 @@ def audit(model: str, gguf: str | None, text: Path | None, texts: int, lengths: 
     except MissingModels as missing:
         print(f"sinkproof: {missing}", file=sys.stderr)
         return EXIT_MISSING
+    except ExtractionError as disagreement:
+        print(f"sinkproof: {disagreement}", file=sys.stderr)
+        return EXIT_BROKEN
     if as_json:
         print(json.dumps(document, indent=1, ensure_ascii=False))
         return 0
