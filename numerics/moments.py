@@ -225,9 +225,7 @@ def mix_curve(
     [0.0, 0.219512, 0.111111]
     """
     require_rho(rho)
-    mix = np.atleast_1d(np.asarray(t, dtype=np.float64))
-    if not (np.all(mix >= 0) and np.all(mix <= 1)):
-        raise ValueError(f"Expected every t in [0, 1], got values in [{mix.min()}, {mix.max()}]; t=1 is uniform.")
+    mix = require_mix(t)
     if num_tokens < 2:
         raise ValueError(f"Expected at least two tokens, got {num_tokens}; a cosine needs a pair.")
     other = mix / num_tokens
@@ -283,13 +281,28 @@ def require_values(w_vo: object, name: str, rank: int) -> np.ndarray:
     return values
 
 
-def _squared_gain(dim: int, norm: str, gain: object) -> np.ndarray:
+def require_norm(norm: str) -> None:
     if norm not in ("rms", "layer"):
         raise ValueError(f"Expected norm to be 'rms' or 'layer', got {norm!r}; choose one of the two.")
-    scale = np.ones(dim) if gain is None else np.asarray(gain, dtype=np.float64)
+
+
+def _squared_gain(dim: int, norm: str, gain: object) -> np.ndarray:
+    require_norm(norm)
+    return np.ones(dim) if gain is None else require_gain(gain, dim) ** 2
+
+
+def require_gain(gain: object, dim: int) -> np.ndarray:
+    scale = np.asarray(gain, dtype=np.float64)
     if scale.shape != (dim,):
         raise ValueError(f"Expected a gain of shape ({dim},), got {scale.shape}; it has one entry per dimension.")
-    return scale**2
+    return scale
+
+
+def require_mix(t: object) -> np.ndarray:
+    mix = np.atleast_1d(np.asarray(t, dtype=np.float64))
+    if not (np.all(mix >= 0) and np.all(mix <= 1)):
+        raise ValueError(f"Expected every t in [0, 1], got values in [{mix.min()}, {mix.max()}]; t=1 is uniform.")
+    return mix
 
 
 def require_covariance(covariance: object, dim: int) -> np.ndarray:

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float
 
 from numerics.attention import require_row_stochastic
-from numerics.moments import head_statistics, mean_off_diagonal, moment_cosines, noise_gram
+from numerics.moments import head_statistics, mean_off_diagonal, moment_cosines, noise_gram, require_mix
 
 __all__ = ["EmpiricalModel", "MixComparison", "compare_mix", "empirical_model"]
 
@@ -80,9 +80,7 @@ def compare_mix(
     x = np.asarray(tokens, dtype=np.float64)
     heads = np.stack([np.asarray(require_row_stochastic(head)) for head in attention])
     uniform = np.asarray(require_row_stochastic(toward))
-    points = np.atleast_1d(np.asarray(t, dtype=np.float64))
-    if not (np.all(points >= 0) and np.all(points <= 1)):
-        raise ValueError(f"Expected every t in [0, 1], got values in [{points.min()}, {points.max()}]; t=1 is uniform.")
+    points = require_mix(t)
     if heads.shape[1:] != (len(x), len(x)) or uniform.shape != (len(x), len(x)) or len(w_vo) != len(heads):
         raise ValueError(f"Expected attention (H, T, T) for T={len(x)} tokens and V (H, d, d), got {heads.shape},"
                          f" {uniform.shape} and {np.shape(w_vo)}; one V per head.")

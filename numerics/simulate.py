@@ -14,12 +14,12 @@ from typing import Literal
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from scipy import stats
 
 from numerics import oversmoothing_sampling as sampling
 from numerics.attention import require_row_stochastic
-from numerics.moments import require_covariance, require_direction, require_rho
+from numerics.moments import require_covariance, require_direction, require_gain, require_norm, require_rho
 
 __all__ = [
     "DepthSimulation",
@@ -127,7 +127,7 @@ def simulate_step(
     norm: Literal["rms", "layer"] = "rms",
     gain: Float[np.ndarray, " dim"] | None = None,
     null_token: int | None = None,
-    queries: Float[np.ndarray, " query"] | None = None,
+    queries: Int[np.ndarray, " query"] | None = None,
     draws: int = 256,
     seed: int = 0,
     confidence: float = 0.99,
@@ -270,8 +270,7 @@ def _problem(attention, value, rho, dim, num_tokens, tokens, covariance, directi
         raise ValueError(f"Expected at least one draw, got draws={draws}; a t-interval needs two.")
     if not 0 < confidence < 1:
         raise ValueError(f"Expected a confidence in (0, 1), got {confidence}; 0.99 is the default.")
-    if norm not in ("rms", "layer"):
-        raise ValueError(f"Expected norm to be 'rms' or 'layer', got {norm!r}; choose one of the two.")
+    require_norm(norm)
     weights, size = None, num_tokens
     if not callable(attention):
         heads = np.asarray(attention, dtype=np.float64)
@@ -307,9 +306,7 @@ def _problem(attention, value, rho, dim, num_tokens, tokens, covariance, directi
         dim = wanted[-1]
         entry = {"w_vo": jnp.asarray(matrices)}
     u = np.eye(dim)[0] if direction is None else require_direction(direction, dim)
-    scale = None if gain is None else np.asarray(gain, dtype=np.float64)
-    if scale is not None and scale.shape != (dim,):
-        raise ValueError(f"Expected a gain of shape ({dim},), got {scale.shape}; it has one entry per dimension.")
+    scale = None if gain is None else require_gain(gain, dim)
     if null_token is not None and not 0 <= null_token < size:
         raise ValueError(f"Expected a null token in 0..{size - 1}, got {null_token}; pass its row number.")
     kind = "given" if given is not None else "covariance" if covariance is not None else tokens

@@ -30,3 +30,10 @@ def searches(run):
                for name in results}
     return [(part, [int(record["body"]["examples"]) for record in records[name] if record["target"] == part.name])
             for name, result in results.items() for part in result.claim.parts]
+
+
+@pytest.fixture
+def unneeded(run):
+    """(claim, part, name) of the hypotheses without an accepted counterexample; bounds of parameters have none listed."""
+    return {(row["id"], item["part"], item["name"]) for row in run[2]["claims"] for item in row["hypotheses"]
+            if item["needed"] != "needed" and item["kind"] != "bound"}
