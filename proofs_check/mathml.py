@@ -22,6 +22,7 @@ GREEK = dict(zip(
 RELATIONS = {ast.Lt: "&lt;", ast.LtE: "≤", ast.Gt: "&gt;", ast.GtE: "≥", ast.Eq: "=", ast.NotEq: "≠", ast.In: "∈", ast.NotIn: "∉"}
 NAMED = {"exp": "exp", "log": "log", "cos": "cos", "sin": "sin", "trace": "tr", "flat": "vec", "sign": "sgn"}
 OPEN = '<math displaystyle="true">'
+TALL = ("<mfrac", "<msqrt", "<munder", "<mtable")
 THIN = '<mspace width="0.17em"/>'
 
 
@@ -55,7 +56,9 @@ def _row(content: str, needed: bool = True) -> str:
 
 
 def _fenced(content: str, opening: str = "(", closing: str = ")") -> str:
-    return f"<mrow><mo>{opening}</mo>{content}<mo>{closing}</mo></mrow>"
+    """Between brackets, which grow with fractions, roots, sums and tables and else keep the size of letters."""
+    fixed = "" if any(mark in content for mark in TALL) else ' stretchy="false"'
+    return f"<mrow><mo{fixed}>{opening}</mo>{content}<mo{fixed}>{closing}</mo></mrow>"
 
 
 def _commas(items: Sequence[str]) -> str:

@@ -20,12 +20,12 @@ from proofs_check import __version__
 from proofs_check.certificates import write_whole
 from proofs_check.inputs import BadInput
 from proofs_check.kernel import GRADES
+from proofs_check.report import SCHEMA
 from proofs_check.report_page import claims, graph, written
 from proofs_check.report_page.font import FAMILY, math_font
 from proofs_check.report_page.prose import prose
 from proofs_check.verdict import HEADLINES
 
-SCHEMA = "sinkproof/report/1"
 NAME = "report.html"
 # ids of the page's own parts, which a claim's deep link must not take
 RESERVED = ("top", "verdicts", "graph", "claims", "trust", "environment")
@@ -55,10 +55,8 @@ def html(document: Mapping[str, object], statements: Mapping[str, Mapping[str, o
     users = {row["id"]: [other["id"] for other in rows if row["id"] in other["uses"]] for row in rows}
     views = [claims.view(row, statements.get(row["id"]), links[row["id"]], users[row["id"]]) for row in rows]
     rests, remarks = written.trust()
-    by_kind = {kind: [item.row["id"] for item in views if kind in item.kinds] for item in views for kind in item.kinds}
     every = [row["id"] for row in rows]
-    trusted = [(link, list(dict.fromkeys(name for kind in sorted(link.kinds) for name in by_kind.get(kind, ()))) if link.kinds else every)
-               for link in rests]
+    trusted = [(link, [item.row["id"] for item in views if not link.kinds or link.kinds & item.kinds]) for link in rests]
     folder = Environment(loader=PackageLoader("proofs_check", "report_page"), autoescape=True, undefined=StrictUndefined,
                          trim_blocks=True, lstrip_blocks=True)
     folder.filters["prose"] = prose

@@ -118,9 +118,10 @@ def _part(name: str, row: Mapping[str, object], document: Mapping[str, object], 
     ledger = []
     for item in row["hypotheses"]:
         if item["part"] == name:
-            bound = item.get("kind") == "bound"  # of a parameter: its text is the formula
+            bound = item.get("kind") == "bound"  # of a parameter: its text is the formula, but for "integer T"
             text = item["text"] if bound else formulas.get(item["name"], "")
-            ledger.append(LedgerRow(item["name"], "" if bound else item["text"], formula(text) if text else None,
+            drawn = formula(text) if text else None
+            ledger.append(LedgerRow(item["name"], "" if bound else item["text"], None if bound and not drawn.drawn else drawn,
                                     item["needed"], _path(folder, item["counterexample"])))
     formal = document.get("formal") or {}
     return PartView(
