@@ -34,6 +34,6 @@ def searches(run):
 
 @pytest.fixture
 def unneeded(run):
-    """(claim, part, name) of the hypotheses without an accepted counterexample; bounds of parameters have none listed."""
+    """(claim, part, name) of the hypotheses without an accepted counterexample; parameters' bounds list none."""
     return {(row["id"], item["part"], item["name"]) for row in run[2]["claims"] for item in row["hypotheses"]
             if item["needed"] != "needed" and item["kind"] != "bound"}
