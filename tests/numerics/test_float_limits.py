@@ -50,5 +50,7 @@ def test_an_unknown_dtype_is_one_sentence():
         first_wrong(CASES[0], "float16")
 
 
-def test_the_page_in_the_notes_is_the_measured_one(limits):
-    assert (ROOT / "notes" / "float.md").read_text() == page(limits)
+def test_the_page_in_the_notes_has_the_measured_table(limits):
+    table = [line for line in page(limits).splitlines() if line.startswith("|")]
+    written = (ROOT / "notes" / "float.md").read_text().splitlines()
+    assert len(table) == len(CASES) + 2 and [line for line in table if line not in written] == []

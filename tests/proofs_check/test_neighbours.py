@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from fractions import Fraction
 
 import pytest
 
@@ -43,7 +44,7 @@ def engines_that_kill(claim: Claim) -> dict[str, set[str]]:
 
 def test_each_arm_kills_by_itself_what_it_can_and_nothing_else(tmp_path):
     strict = SQUARE.vary("strict", "strict for non-strict", "", Instance({"x": 1}), conclusions=("x * x > x",))
-    below = SQUARE.vary("any x", "drop hypothesis", "", Instance({"x": "1/2"}), drop=("large",))
+    below = SQUARE.vary("any x", "drop hypothesis", "", Instance({"x": Fraction(1, 2)}), drop=("large",))
     killed = engines_that_kill(one(strict, below))
     assert {"instances", "changed", "optimiser", "samples"} <= killed["strict"]
     assert killed["any x"] >= {"changed"} and not killed["any x"] & {"instances", "samples"}  # these only know x >= 1
