@@ -78,3 +78,12 @@ def test_ten_tokens_are_where_the_first_key_stops_being_a_sink(t: int) -> None:
     harmonic = sum((Fraction(1, i) for i in range(1, t + 1)), Fraction(0))
     score = float(importance(causal_uniform_attention(t))[0])
     assert score == pytest.approx(float(harmonic / t)) and (score > 0.3) is (t < 10)
+
+
+def test_the_tutorials_broken_version_does_not_pass(tmp_path: Path) -> None:
+    source = (FOLDER / "repeated_tokens.py").read_text(encoding="utf-8")
+    broken = source.replace('"t >= 10", "t >= 10", Instance', '"t >= 9", "t >= 9", Instance')
+    assert broken != source
+    (tmp_path / "broken.py").write_text(broken, encoding="utf-8")
+    options = Options(tmp_path / "out", claims_file=tmp_path / "broken.py")
+    assert exit_code(report_document(verify((), options), options)) != 0
