@@ -23,7 +23,7 @@ KEYS = ("combination", "form", "omega", "r", "kappa", "rho", "p", "p_value")
 HEAD = "| cost | form | ω | r | κ | ρ | p | p of V | sink | measured | diagonal | measured | verdicts |\n" + "|---" * 13 + "|"
 RUNS = {
     "exchangeable": "scale --cloud orthonormal --cloud correlated --omega 1 --omega sqrt --omega inverse-sqrt",
-    "fading": "scale --cloud fading",
+    "fading": "scale --cloud fading --sizes 16,32,64,96,128,192",
     "independent": "scale --cloud independent --norm nuclear --form margin --draws 3",
     "drawn": "scale --cloud common --cloud real --form margin --draws 2 --sizes 12,16,24,32,48,64,96",
     "map-T-rho": "phase --x T --y rho",

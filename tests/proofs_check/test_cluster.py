@@ -11,7 +11,9 @@ import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
+import distributed
 import pytest
 from click.testing import CliRunner
 
@@ -167,3 +169,18 @@ def test_without_the_package_the_command_says_what_to_install_and_ends_with_thre
     arguments = ["--scheduler", "tcp://127.0.0.1:8786", "--out", str(tmp_path / "out")]
     result = CliRunner().invoke(scale, arguments, standalone_mode=False)
     assert result.return_value == 3 and "pip install" in result.stderr and not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("error, words", [
+    (distributed.scheduler.KilledWorker("job", None, 3), "a job beside which 4 died; give them more memory"),
+    (ModuleNotFoundError("No module named 'numerics'", name="numerics"), "one without the package numerics; install the"),
+    (distributed.CancelledError("job"), "lost it after 0 of 1 points, which are stored"),
+    (distributed.comm.CommClosedError("job"), "lost it after 0 of 1 points, which are stored")])
+def test_what_a_cluster_can_do_to_a_job_is_one_sentence(monkeypatch, error, words):
+    def result():
+        raise error
+
+    monkeypatch.setattr(distributed, "as_completed", lambda futures, loop: futures)
+    client = SimpleNamespace(loop=None, submit=lambda *given, key: SimpleNamespace(result=result))
+    with pytest.raises(BadInput, match=words):
+        list(cluster._measure_all(distributed, client, "tcp://127.0.0.1:8786", [(JOBS[0], None)]))
