@@ -1,4 +1,4 @@
-"""P3: the drift D = 2τ + φ of real heads, from the factors of V = W_O W_V, so that no d x d matrix per head is formed."""
+"""P3: the drift D = 2τ + φ of real heads, from the factors of V = W_O W_V: no d x d matrix per head."""
 
 from __future__ import annotations
 
@@ -11,20 +11,28 @@ from numerics.checkpoint.record import LayerWeights
 from numerics.moments import HeadStatistics
 from numerics.oversmoothing_embeddings import EmpiricalModel, empirical_model
 
-__all__ = ["DRIFT_VARIANTS", "HeadDrift", "drift_statistics_of", "factored_statistics", "head_drifts", "layer_drift", "value_factors"]
+__all__ = [
+    "DRIFT_VARIANTS",
+    "HeadDrift",
+    "drift_statistics_of",
+    "factored_statistics",
+    "head_drifts",
+    "layer_drift",
+    "value_factors",
+]
 
 DRIFT_VARIANTS = {
-    "gain_measured": "V = W_VO on tokens x (gain applied) as if the residual were x; R, u from the pooled content tokens x",
+    "gain_measured": "V = W_VO on tokens x (gain applied) as if the residual were x; R, u from the pooled content x",
     "gain_isotropic": "the same with R = I/d: τ = tr(CV)/d, φ = ‖CV‖_F²/d",
-    "stream_measured": "V = W_VO Γ/s on normalised residuals n, 1/s the mean of 1/s_i (what the network computes); R from n",
+    "stream_measured": "V = W_VO Γ/s on normalised residuals n, 1/s the mean of 1/s_i (the network's own map); R from n",
     "stream_isotropic": "the same with R = I/d",
-    "stream_gain_after": "stream_measured with the gain Γ' of the norm that follows the block: M = CΓ'²C, divided by t0",
+    "stream_gain_after": "stream_measured with the gain Γ' of the norm that follows: M = CΓ'²C, divided by t0",
 }
 
 
 @dataclass(frozen=True)
 class HeadDrift:
-    """τ, φ and D of one head on its own; t0 is the least value of -D (1 without a gain after the norm, under RMSNorm)."""
+    """τ, φ and D of one head on its own, divided by t0 = tr(RM) (1 under RMSNorm without a gain after it)."""
 
     tau: float
     phi: float
@@ -32,7 +40,9 @@ class HeadDrift:
     t0: float
 
 
-def value_factors(weights: LayerWeights) -> tuple[Float[np.ndarray, "head dim head_dim"], Float[np.ndarray, "head head_dim dim"]]:
+def value_factors(
+    weights: LayerWeights,
+) -> tuple[Float[np.ndarray, "head dim head_dim"], Float[np.ndarray, "head head_dim dim"]]:
     """W_O and W_V of every query head, key/value heads repeated as the model shares them: V_h = W_O[h] W_V[h]."""
     return weights.w_o, weights.w_v[[weights.key_value(head) for head in range(weights.heads)]]
 
@@ -74,8 +84,10 @@ def factored_statistics(
 def head_drifts(statistics: HeadStatistics) -> list[HeadDrift]:
     """Each head's own D_h = 2 τ_h + φ_hh, all divided by t0 (so that D >= -1 in every variant)."""
     t0 = statistics.t0
-    return [HeadDrift(float(tau / t0), float(phi / t0), float((2 * tau + phi) / t0), t0)
-            for tau, phi in zip(statistics.tau, statistics.phi.diagonal(), strict=True)]
+    return [
+        HeadDrift(float(tau / t0), float(phi / t0), float((2 * tau + phi) / t0), t0)
+        for tau, phi in zip(statistics.tau, statistics.phi.diagonal(), strict=True)
+    ]
 
 
 def layer_drift(statistics: HeadStatistics) -> HeadDrift:
@@ -85,12 +97,15 @@ def layer_drift(statistics: HeadStatistics) -> HeadDrift:
 
 
 def drift_statistics_of(
-    weights: LayerWeights, inputs: Float[np.ndarray, "token dim"], normalised: Float[np.ndarray, "token dim"],
+    weights: LayerWeights,
+    inputs: Float[np.ndarray, "token dim"],
+    normalised: Float[np.ndarray, "token dim"],
     inverse_scale: float,
 ) -> dict[str, tuple[HeadStatistics, EmpiricalModel]]:
-    """The statistics of every variant of `DRIFT_VARIANTS` that the weights allow, each with the model fitted to its tokens.
+    """The statistics of every variant of `DRIFT_VARIANTS` that the weights allow, each with the model of its tokens.
 
-    `inputs` x and `normalised` n are pooled content tokens (gain applied, and without), `inverse_scale` the mean of 1/s_i.
+    `inputs` x and `normalised` n are pooled content tokens (gain applied, and without); `inverse_scale` is the mean of
+    1/s_i.
     """
     w_o, w_v = value_factors(weights)
     gained, plain = empirical_model(inputs), empirical_model(normalised)
@@ -102,6 +117,8 @@ def drift_statistics_of(
         "stream_isotropic": (factored_statistics(w_o, through, None, plain.direction, weights.norm), plain),
     }
     if weights.next_norm_gain is not None:
-        found["stream_gain_after"] = (factored_statistics(w_o, through, plain.covariance, plain.direction, weights.norm,
-                                                          weights.next_norm_gain), plain)
+        found["stream_gain_after"] = (
+            factored_statistics(w_o, through, plain.covariance, plain.direction, weights.norm, weights.next_norm_gain),
+            plain,
+        )
     return found

@@ -4,8 +4,8 @@ With r_i = s_i n_i (up to what the norm removes) and V_h = W_O W_V Γ on the nor
 
     C y_i / s_i = n_i + sum_h sum_j (a^h_ij / s_i) C V_h n_j + C c / s_i ,
 
-c the constant that biases add.  O1m is applied to the weights a^h_ij / s_i with n's own mean, covariance and trace; the sink
-enters with its own vector.  What the prediction leaves out: neighbouring tokens are correlated, and A depends on them.
+c the constant that biases add.  O1m is applied to the weights a^h_ij / s_i with n's own mean, covariance and trace; the
+sink enters with its own vector.  What the prediction leaves out: neighbouring tokens are correlated, and A depends on them.
 """
 
 from __future__ import annotations
@@ -24,8 +24,18 @@ from numerics.checkpoint.stream import Stream, stream
 from numerics.moments import HeadStatistics, mean_off_diagonal, moment_cosines, noise_gram
 from numerics.oversmoothing_embeddings import EmpiricalModel, empirical_model
 
-__all__ = ["TARGETS", "BlockStep", "Comparison", "MixPoint", "compare", "equal_budget", "head_changes", "mix", "mix_points",
-           "target_attention"]
+__all__ = [
+    "TARGETS",
+    "BlockStep",
+    "Comparison",
+    "MixPoint",
+    "compare",
+    "equal_budget",
+    "head_changes",
+    "mix",
+    "mix_points",
+    "target_attention",
+]
 
 TARGETS = {
     "uniform": "every visible key alike",
@@ -42,9 +52,9 @@ Heads = Float[np.ndarray, "head token token"]
 class Comparison:
     """Mean cosine over pairs of content tokens after the block's residual step and norm (no gain).
 
-    `predicted` is O1m's (None where a norm on the block's output makes the step non-linear); `pair_rms` the RMS over pairs of
-    predicted minus measured, `pair_spread` the standard deviation of the measured ones, which a prediction must beat to say
-    anything about single pairs.
+    `predicted` is O1m's (None where a norm on the block's output makes the step non-linear); `pair_rms` the RMS over
+    pairs of predicted minus measured, `pair_spread` the standard deviation of the measured ones, which a prediction
+    must beat to say anything about single pairs.
     """
 
     measured: float
@@ -55,7 +65,10 @@ class Comparison:
 
 @dataclass(frozen=True)
 class MixPoint:
-    """One point of the path A_t = (1-t) A + t U; `distance` is ‖A_t - A‖_F over all heads, `share` of the wanted budget."""
+    """One point of the path A_t = (1-t) A + t U; `distance` is ‖A_t - A‖_F over all heads.
+
+    `budget_met` is that distance over the one a control was asked for (1 for targets that are no controls).
+    """
 
     target: str
     t: float
@@ -130,11 +143,15 @@ class BlockStep:
         sunk = np.einsum("hdr,hr->hd", w_o, w_v @ self.stream.normalised[self.sink])
         rows = np.asarray(attention, dtype=np.float64)[:, content] / self.stream.scale[content][:, None]
         inner, to_sink = rows[:, :, content], rows[:, :, self.sink]
-        expected = (mean + inner.sum(axis=2).T @ common + to_sink.T @ sunk
-                    + self.constant / self.stream.scale[content][:, None])
+        expected = (
+            mean + inner.sum(axis=2).T @ common + to_sink.T @ sunk + self.constant / self.stream.scale[content][:, None]
+        )
         expected = self.centred(expected)
-        noise = model.scale**2 * (1 - model.rho) * noise_gram(inner, self.statistics.t0, self.statistics.tau,
-                                                               self.statistics.phi)
+        noise = (
+            model.scale**2
+            * (1 - model.rho)
+            * noise_gram(inner, self.statistics.t0, self.statistics.tau, self.statistics.phi)
+        )
         return moment_cosines(expected @ expected.T + noise)
 
 
@@ -178,8 +195,12 @@ def compare(step: BlockStep, attention: Heads) -> Comparison:
     measured, predicted = step.measured(attention), step.predicted(attention)
     pairs = ~np.eye(len(measured), dtype=bool)
     gap = None if predicted is None else float(np.sqrt(np.mean((predicted - measured)[pairs] ** 2)))
-    return Comparison(mean_off_diagonal(measured), None if predicted is None else mean_off_diagonal(predicted), gap,
-                      float(measured[pairs].std()))
+    return Comparison(
+        mean_off_diagonal(measured),
+        None if predicted is None else mean_off_diagonal(predicted),
+        gap,
+        float(measured[pairs].std()),
+    )
 
 
 def mix_points(step: BlockStep, t: Sequence[float], seed: int) -> list[MixPoint]:

@@ -1,4 +1,4 @@
-"""Schatten norms of W_QK and W_VO from their factors, the margins a head shows, and when C1 and C3 bound its norm (P5)."""
+"""P5: norms of W_QK and W_VO from their factors, the margins a head shows, and when C1 and C3 bound its norm."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ProductNorms:
 
 
 def product_norms(left: Float[np.ndarray, "rows rank"], right: Float[np.ndarray, "columns rank"]) -> ProductNorms:
-    """Norms of left right^T without forming it: the singular values of R_left R_right^T of two QR factorisations. C0."""
+    """Norms of left right^T without forming it: singular values of R_left R_right^T, from two QR factorisations. C0."""
     upper = [np.linalg.qr(np.asarray(side, dtype=np.float64), mode="r") for side in (left, right)]
     values = np.linalg.svd(upper[0] @ upper[1].T, compute_uv=False)
     squares = float(np.sum(np.square(left)) + np.sum(np.square(right)))
@@ -32,10 +32,13 @@ def product_norms(left: Float[np.ndarray, "rows rank"], right: Float[np.ndarray,
 
 
 def bound_reason(weights: LayerWeights, rotary: bool) -> str | None:
-    """Why min‖W‖ of C1-C3 is no lower bound for this head's κ‖W_QK‖; None when it is one (theory.md, scope notes; G6)."""
+    """Why min‖W‖ of C1-C3 is no lower bound for this head's κ‖W_QK‖; None when it is (theory.md, scope notes)."""
     reasons = [
         (rotary, "RoPE: logits are not x_i^T W x_j with one W (G6)"),
-        (weights.q_norm is not None or weights.k_norm is not None, "queries or keys are normalised: logits are not bilinear"),
+        (
+            weights.q_norm is not None or weights.k_norm is not None,
+            "queries or keys are normalised: logits are not bilinear",
+        ),
         (weights.b_q is not None, "query bias: a sink needs no half-space of the queries"),
         (weights.soft_cap is not None, "soft-capped logits: a margin of logits is not one of x_i^T W x_j"),
     ]
@@ -48,8 +51,8 @@ def sink_margins(
 ) -> Spread | None:
     """log(a_is / max a_ij, j visible, j not s) over the queries i that see the sink and another key: the margins of G5.
 
-    They are differences of the model's own (rotated, capped) logits.  An attention weight that underflows counts as the least
-    positive float64.  None when no query sees both.
+    They are differences of the model's own (rotated, capped) logits.  A weight that underflows counts as the least
+    normal float64.  None when no query sees both.
     """
     weights = np.maximum(np.asarray(attention, dtype=np.float64), np.finfo(np.float64).tiny)
     seen = np.array(visible)

@@ -14,7 +14,7 @@ __all__ = ["Planes", "rotary_planes"]
 
 @dataclass(frozen=True)
 class Planes:
-    """`total` rotary planes, of which `slow` turn by less than π/2 over the text; `factor` is the best cos(nθ) (0: none)."""
+    """`total` rotary planes, `slow` of which turn by less than π/2 over the text; `factor`: the best cos(nθ), or 0."""
 
     total: int
     slow: int
@@ -24,11 +24,13 @@ class Planes:
 def rotary_planes(rotation: Rotation, distance: int) -> Planes:
     """G6 (causal, sink first): planes with nθ < π/2 for n = `distance`, the largest distance to the sink.
 
-    θ is read from the model's own tables at position 1, so that any frequency scaling is included; a factor on the tables
-    cancels.  Raises ValueError when the tables hold fewer than two positions.
+    θ is read from the model's own tables at position 1, so that any frequency scaling is included; a factor on the
+    tables cancels.  Raises ValueError when the tables hold fewer than two positions.
     """
     if len(rotation.cos) < 2:
-        raise ValueError(f"Expected rotary tables of at least two positions, got {len(rotation.cos)}; give a longer text.")
+        raise ValueError(
+            f"Expected rotary tables of at least two positions, got {len(rotation.cos)}; give a longer text."
+        )
     half = rotation.cos.shape[1] // 2
     angles = np.abs(np.arctan2(rotation.sin[1, :half], rotation.cos[1, :half])) * distance
     slow = angles < math.pi / 2

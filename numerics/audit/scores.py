@@ -23,10 +23,13 @@ CONVENTIONS = {
 def head_scores(attention: Float[np.ndarray, "token token"], sink: int = 0) -> dict[str, float]:
     """The scores of key `sink` (mass, importance) and of the diagonal, by each of `CONVENTIONS`.
 
-    For key 0, which every query sees under a causal mask, importance is the mass; with a sliding window it is the mass too.
+    The divisor of key 0's importance is the number of queries, so that for sink = 0 importance is the mass.
     Raises ValueError as `numerics.sink_metrics` does.  theory.md P7, claim P0.
     """
     columns = {"mass": column_mass, "importance": importance}
-    return {name: diagonal_mass(attention, first_row=first_row) if measure == "diagonal"
-            else float(columns[measure](attention, first_row=first_row)[sink])
-            for name, (measure, first_row) in CONVENTIONS.items()}
+    return {
+        name: diagonal_mass(attention, first_row=first_row)
+        if measure == "diagonal"
+        else float(columns[measure](attention, first_row=first_row)[sink])
+        for name, (measure, first_row) in CONVENTIONS.items()
+    }

@@ -1,4 +1,4 @@
-"""Tokens as the theory sees them: with gain (what enters attention), without (on the sphere), and their cosines (P1, G3)."""
+"""P1: cosines of the sink with the others, with gain (what enters attention) and without (on the sphere, G3)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,9 @@ def token_cosines(weights: LayerWeights, layer: LayerPass, sink: int = 0) -> Tok
     Raises ValueError for fewer than three tokens (a pair of others is needed).  theory.md P1, G3.
     """
     if len(layer.inputs) < 3:
-        raise ValueError(f"Expected at least three tokens, got {len(layer.inputs)}; cosines of pairs beside the sink need two.")
+        raise ValueError(
+            f"Expected at least three tokens, got {len(layer.inputs)}; cosines of pairs beside the sink need two."
+        )
     plain = stream(weights, layer.residual).normalised
     found = []
     for rows in (np.asarray(layer.inputs, dtype=np.float64), plain):

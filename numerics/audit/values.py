@@ -1,4 +1,4 @@
-"""P6: values of one head on one text: ‖v_s‖ against ‖v_j‖, rank, and how the output falls as the sink takes the mass."""
+"""P6: values of one head on one text: ‖v_s‖ against ‖v_j‖, rank, half-space, and the output beside the sink's mass."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ __all__ = ["HeadValues", "head_values", "value_coordinates"]
 class HeadValues:
     """v_j = W_O W_V x_j without bias (a bias makes "off" mean a constant output, theory.md P).
 
-    `norm_ratio` is ‖v_s‖ / mean‖v_j‖ over content keys j; `rank` that of the content values, `count` how many there are;
-    `half_space` says whether zero is outside the hull of this text's content values (None: undecided in float64);
-    `output_ratio` is mean‖o_i‖ / mean‖v_j‖ over content queries, and `correlation` that of 1 - a_is with ‖o_i‖ (None when one
-    of them does not vary): a description of the text, not a cause.
+    `norm_ratio` is ‖v_s‖ / mean‖v_j‖ over content keys j; `rank` that of the content values, `count` how many there
+    are; `half_space` says whether zero is outside the hull of this text's content values (None: undecided in float64);
+    `output_ratio` is mean‖o_i‖ / mean‖v_j‖ over content queries, and `correlation` that of 1 - a_is with ‖o_i‖ (None
+    when one of them does not vary): a description of the text, not a cause.
     """
 
     norm_ratio: float
@@ -46,7 +46,9 @@ def head_values(weights: LayerWeights, layer: LayerPass, sink: int = 0) -> list[
     """One record per query head. Raises ValueError for fewer than three tokens. theory.md P6, E2, E3."""
     count = len(layer.inputs)
     if count < 3:
-        raise ValueError(f"Expected at least three tokens, got {count}; two content values are needed beside the sink's.")
+        raise ValueError(
+            f"Expected at least three tokens, got {count}; two content values are needed beside the sink's."
+        )
     content = np.delete(np.arange(count), sink)
     own = value_coordinates(weights, layer.inputs)
     shared = [(int(np.linalg.matrix_rank(z[content])), _half_space(z[content])) for z in own]
@@ -59,8 +61,16 @@ def head_values(weights: LayerWeights, layer: LayerPass, sink: int = 0) -> list[
         outputs = np.linalg.norm(attention @ own[group] @ weights.w_o[head].T, axis=1)
         rank, separated = shared[group]
         scale = mean if mean > 0 else math.nan
-        found.append(HeadValues(float(lengths[sink] / scale), rank, len(content), separated, float(outputs.mean() / scale),
-                                _correlation(1 - attention[:, sink], outputs)))
+        found.append(
+            HeadValues(
+                float(lengths[sink] / scale),
+                rank,
+                len(content),
+                separated,
+                float(outputs.mean() / scale),
+                _correlation(1 - attention[:, sink], outputs),
+            )
+        )
     return found
 
 

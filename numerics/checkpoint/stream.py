@@ -25,7 +25,7 @@ class Stream:
 
 
 def stream(weights: LayerWeights, residual: Float[np.ndarray, "token dim"]) -> Stream:
-    """Split the residual stream (T, d) by the norm of `weights`; raises ValueError for a norm that is neither rms nor layer."""
+    """Split the residual stream (T, d) by the norm of `weights`; raises ValueError unless that is rms or layer."""
     centred = np.asarray(residual, dtype=np.float64)
     if weights.norm not in ("rms", "layer"):
         raise ValueError(f"Expected norm 'rms' or 'layer', got {weights.norm!r}; name the model's pre-attention norm.")

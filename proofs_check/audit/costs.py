@@ -13,8 +13,8 @@ from numerics.sink_cost import sink_cost
 def cloud_costs(inputs: np.ndarray, tolerance: float, iterations: int) -> dict:
     """Nuclear costs on the distinct content rows of `inputs` (row 0 is the sink): bounds lower <= min ‖W‖_1 <= upper.
 
-    The sink's cost is the same in every Schatten norm (C1); infinite where no W exists ("infeasible"), null where float64
-    could not tell.  `closed_form` is C3's uniform dual, a lower bound that needs no solver.
+    The sink's cost is the same in every Schatten norm (C1); infinite where no W exists ("infeasible"), null where
+    float64 could not tell.  `closed_form` is C3's uniform dual, a lower bound that needs no solver.
     """
     rows = np.unique(np.asarray(inputs[1:], dtype=np.float64), axis=0)
     sink = np.asarray(inputs[0], dtype=np.float64)
@@ -26,7 +26,9 @@ def cloud_costs(inputs: np.ndarray, tolerance: float, iterations: int) -> dict:
     diagonal = diagonal_cost(rows, "nuclear", margin=1.0, tolerance=tolerance, max_iterations=iterations)
     found["sink"] = _bounds(cheapest.status, cheapest.lower, cheapest.upper) | {"rank": 1}
     found["diagonal"] = _bounds(diagonal.status, diagonal.lower, diagonal.upper) | {
-        "rank": diagonal.rank, "closed_form": _finite(diagonal_bound(rows, "nuclear", margin=1.0))}
+        "rank": diagonal.rank,
+        "closed_form": _finite(diagonal_bound(rows, "nuclear", margin=1.0)),
+    }
     ratio = None
     if cheapest.status == diagonal.status == "bounded":
         ratio = [diagonal.lower / cheapest.upper, diagonal.upper / cheapest.lower]

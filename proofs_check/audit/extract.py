@@ -1,4 +1,4 @@
-"""Runs the model over every sequence, checks the extraction, and leaves a layer's records on disk, a layer at a time."""
+"""Runs the model over every sequence, checks the extraction, and leaves the records on disk, a layer at a time."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from proofs_check.audit.records import save_record
 from proofs_check.audit.text import Run
 
 
-def extract(checkpoint: Checkpoint, runs: Sequence[Run], scratch: Path, tolerance: float,
-            progress: Callable[[str], None]) -> list[dict]:
-    """Fill `scratch` with weights, measured passes and pools; returns the extraction check's agreement, one row per layer.
+def extract(
+    checkpoint: Checkpoint, runs: Sequence[Run], scratch: Path, tolerance: float, progress: Callable[[str], None]
+) -> list[dict]:
+    """Fill `scratch` with weights, measured passes and pools; returns the extraction check's errors, a row per layer.
 
     Attention and output of every measured run are rebuilt from the extracted weights and inputs and compared with the
-    model's own before anything is kept; a disagreement raises with layer, head and error.  The largest errors over runs are
-    kept.  Only one layer's weights are in memory beside the model.
+    model's own before anything is kept; a disagreement raises with layer, head and error.  The largest errors over
+    runs are kept.  Only one layer's weights are in memory beside the model.
     """
     agreements: dict[int, dict] = {}
     ordered = sorted(runs, key=lambda run: not run.measured)  # what can fail the check comes first
@@ -31,8 +32,9 @@ def extract(checkpoint: Checkpoint, runs: Sequence[Run], scratch: Path, toleranc
     return [agreements[layer] for layer in sorted(agreements)]
 
 
-def _keep(checkpoint: Checkpoint, record: LayerPass, run: Run, scratch: Path, tolerance: float,
-          agreements: dict[int, dict]) -> None:
+def _keep(
+    checkpoint: Checkpoint, record: LayerPass, run: Run, scratch: Path, tolerance: float, agreements: dict[int, dict]
+) -> None:
     folder = layer_folder(scratch, record.layer)
     weights = _weights(checkpoint, folder, record.layer)
     if run.measured:
@@ -55,8 +57,13 @@ def _weights(checkpoint: Checkpoint, folder: Path, layer: int) -> LayerWeights:
 def _note(agreements: dict[int, dict], agreement, run: Run) -> None:
     errors = [float(error) for error in agreement.attention_error]
     head = int(np.argmax(errors))
-    row = {"layer": int(agreement.layer), "attention_error": errors[head], "output_error": float(agreement.output_error),
-           "worst_head": head, "runs": 1}
+    row = {
+        "layer": int(agreement.layer),
+        "attention_error": errors[head],
+        "output_error": float(agreement.output_error),
+        "worst_head": head,
+        "runs": 1,
+    }
     before = agreements.get(row["layer"])
     if before is not None:
         worse = max((before, row), key=lambda item: item["attention_error"])

@@ -19,8 +19,10 @@ from proofs_check.inputs import BadInput
 
 def require_head(checkpoint: Checkpoint, layer: int, head: int) -> None:
     if not (layer < checkpoint.layers and head < checkpoint.heads):
-        raise BadInput(f"expected a layer below {checkpoint.layers} and a head below {checkpoint.heads} of {checkpoint.name}, got "
-                       f"{layer}:{head}; count both from 0")
+        raise BadInput(
+            f"expected a layer below {checkpoint.layers} and a head below {checkpoint.heads} of {checkpoint.name}, got "
+            f"{layer}:{head}; count both from 0"
+        )
 
 
 def head_page(checkpoint: Checkpoint, run: Run, document: dict, layer: int, head: int, out: Path) -> str:
@@ -35,11 +37,26 @@ def head_page(checkpoint: Checkpoint, run: Run, document: dict, layer: int, head
     write_whole(out / f"{name}.png", png(head_picture(title, weights, record, head, outputs)))
     flat = next(row for row in head_rows(document) if (row["layer"], row["head"]) == (layer, head))
     found = document["layers"][layer]["heads"][head]
-    scores = [[condition, *(number(item["mean"]) for item in by_name.values())] for condition, by_name in found["scores"].items()]
-    lines = [f"# {title}", "", f"![{title}]({name}.png)", "",
-             *markdown((["condition", *(key.replace("_", " ") for key in next(iter(found["scores"].values())))], scores)),
-             *markdown((["measure", "value"], [[key, str(value) if isinstance(value, (bool, str)) else number(value, 6)]
-                                               for key, value in flat.items()]))]
+    scores = [
+        [condition, *(number(item["mean"]) for item in by_name.values())]
+        for condition, by_name in found["scores"].items()
+    ]
+    lines = [
+        f"# {title}",
+        "",
+        f"![{title}]({name}.png)",
+        "",
+        *markdown((["condition", *(key.replace("_", " ") for key in next(iter(found["scores"].values())))], scores)),
+        *markdown(
+            (
+                ["measure", "value"],
+                [
+                    [key, str(value) if isinstance(value, (bool, str)) else number(value, 6)]
+                    for key, value in flat.items()
+                ],
+            )
+        ),
+    ]
     if found["bound_reason"] is not None:
         lines += [f"Costs are no bound for this head: {found['bound_reason']}.", ""]
     write_whole(out / f"{name}.md", "\n".join(lines).encode())

@@ -67,28 +67,49 @@ def layer_document(task: LayerTask) -> dict:
         if run.measured:
             record = load_record(task.folder() / f"{run.name}.npz", LayerPass)
             by_condition.setdefault(run.condition, []).append(_measure_run(weights, record, run, task))
-    pools = {condition: pool_of(task, condition) for condition in (WITH, WITHOUT)
-             if any(run.pooled and run.condition == condition for run in task.runs)}
+    pools = {
+        condition: pool_of(task, condition)
+        for condition in (WITH, WITHOUT)
+        if any(run.pooled and run.condition == condition for run in task.runs)
+    }
     content, sink = pools[task.main]
     statistics = drift_statistics_of(weights, content, without_gain(weights, content), _inverse_scale(task))
     first = load_record(task.folder() / f"{_first(task).name}.npz", LayerPass)
     rotary = first.rotation is not None
-    spaces = half_spaces(task.layer, weights, content, sink if task.main == WITH else None,
-                         pools.get(WITHOUT, (None, None))[0] if task.main == WITH else None, task.out, task.seed)
+    spaces = half_spaces(
+        task.layer,
+        weights,
+        content,
+        sink if task.main == WITH else None,
+        pools.get(WITHOUT, (None, None))[0] if task.main == WITH else None,
+        task.out,
+        task.seed,
+    )
     costs = cloud_costs(np.asarray(first.inputs), task.tolerance, task.iterations)
-    heads = [_head(weights, head, by_condition, task, statistics, spaces, costs, rotary) for head in range(weights.heads)]
+    heads = [
+        _head(weights, head, by_condition, task, statistics, spaces, costs, rotary) for head in range(weights.heads)
+    ]
     return {
-        "layer": task.layer, "norm": weights.norm, "rotary": rotary, "window": weights.window,
-        "query_bias": weights.b_q is not None, "norm_bias": weights.norm_bias is not None,
+        "layer": task.layer,
+        "norm": weights.norm,
+        "rotary": rotary,
+        "window": weights.window,
+        "query_bias": weights.b_q is not None,
+        "norm_bias": weights.norm_bias is not None,
         "output_norm": weights.post_norm_gain is not None,
         "tokens": {condition: _average([run["tokens"] for run in runs]) for condition, runs in by_condition.items()},
         "sink_seen": {condition: _mean([run["sink_seen"] for run in runs]) for condition, runs in by_condition.items()},
         "planes": {condition: runs[0]["planes"] for condition, runs in by_condition.items()},
         "half_space": {key: value for key, value in spaces.items() if key != "values"},
-        "drift": {name: asdict(layer_drift(found)) | {"rho": model.rho, "g": found.g / found.t0, "g0": found.g0 / found.t0}
-                  for name, (found, model) in statistics.items()},
-        "mixing": {condition: _mixing([run["mixing"] for run in runs])
-                   for condition, runs in by_condition.items() if runs[0]["mixing"]},
+        "drift": {
+            name: asdict(layer_drift(found)) | {"rho": model.rho, "g": found.g / found.t0, "g0": found.g0 / found.t0}
+            for name, (found, model) in statistics.items()
+        },
+        "mixing": {
+            condition: _mixing([run["mixing"] for run in runs])
+            for condition, runs in by_condition.items()
+            if runs[0]["mixing"]
+        },
         "costs": costs,
         "heads": heads,
     }
@@ -96,7 +117,11 @@ def layer_document(task: LayerTask) -> dict:
 
 def pool_of(task: LayerTask, condition: str) -> tuple[np.ndarray, np.ndarray]:
     """Content rows of all pooled runs of a condition (float32, in text order) and the first run's row 0."""
-    rows = [np.load(task.folder() / f"pool-{run.name}.npy") for run in task.runs if run.pooled and run.condition == condition]
+    rows = [
+        np.load(task.folder() / f"pool-{run.name}.npy")
+        for run in task.runs
+        if run.pooled and run.condition == condition
+    ]
     return np.concatenate([item[1:] for item in rows]), rows[0][0]
 
 
@@ -105,8 +130,11 @@ def _first(task: LayerTask) -> Run:
 
 
 def _inverse_scale(task: LayerTask) -> float:
-    scales = [np.load(task.folder() / f"scale-{run.name}.npy")[1:] for run in task.runs
-              if run.pooled and run.condition == task.main]
+    scales = [
+        np.load(task.folder() / f"scale-{run.name}.npy")[1:]
+        for run in task.runs
+        if run.pooled and run.condition == task.main
+    ]
     return float(np.mean(1.0 / np.concatenate(scales)))
 
 
@@ -124,33 +152,63 @@ def _measure_run(weights: LayerWeights, record: LayerPass, run: Run, task: Layer
         "planes": None if record.rotation is None else asdict(rotary_planes(record.rotation, len(record.inputs) - 1)),
         "scores": [head_scores(attention) for attention in record.attention],
         "values": [asdict(item) for item in head_values(weights, record)],
-        "margins": [None if (found := sink_margins(attention, record.visible)) is None else asdict(found)
-                    for attention in record.attention],
+        "margins": [
+            None if (found := sink_margins(attention, record.visible)) is None else asdict(found)
+            for attention in record.attention
+        ],
         "mixing": [asdict(point) for point in mixing],
         "changes": changes,
     }
 
 
-def _head(weights: LayerWeights, head: int, by_condition: dict[str, list[dict]], task: LayerTask, statistics: dict,
-          spaces: dict, costs: dict, rotary: bool) -> dict:
+def _head(
+    weights: LayerWeights,
+    head: int,
+    by_condition: dict[str, list[dict]],
+    task: LayerTask,
+    statistics: dict,
+    spaces: dict,
+    costs: dict,
+    rotary: bool,
+) -> dict:
     group = weights.key_value(head)
     qk = product_norms(weights.w_q[head].T, weights.w_k[group].T)
     vo = product_norms(weights.w_o[head], weights.w_v[group].T)
     reason = bound_reason(weights, rotary)
-    ratios = {pattern: None if costs[pattern]["upper"] is None else weights.scale * qk.nuclear / costs[pattern]["upper"]
-              for pattern in ("sink", "diagonal")}
+    ratios = {
+        pattern: None if costs[pattern]["upper"] is None else weights.scale * qk.nuclear / costs[pattern]["upper"]
+        for pattern in ("sink", "diagonal")
+    }
     changes = [run["changes"][head] for run in by_condition[task.main]]
     return {
-        "head": head, "key_value_head": group,
-        "scores": {condition: {name: {"mean": _mean(values := [run["scores"][head][name] for run in runs]), "sequences": values}
-                               for name in CONVENTIONS} for condition, runs in by_condition.items()},
-        "values": {condition: _average([run["values"][head] for run in runs]) for condition, runs in by_condition.items()},
-        "margins": {condition: _average([run["margins"][head] for run in runs]) for condition, runs in by_condition.items()},
+        "head": head,
+        "key_value_head": group,
+        "scores": {
+            condition: {
+                name: {"mean": _mean(values := [run["scores"][head][name] for run in runs]), "sequences": values}
+                for name in CONVENTIONS
+            }
+            for condition, runs in by_condition.items()
+        },
+        "values": {
+            condition: _average([run["values"][head] for run in runs]) for condition, runs in by_condition.items()
+        },
+        "margins": {
+            condition: _average([run["margins"][head] for run in runs]) for condition, runs in by_condition.items()
+        },
         "drift": {name: asdict(head_drifts(found)[head]) for name, (found, _) in statistics.items()},
-        "uniform_change": {"measured": _mean([item[0] for item in changes]), "predicted": _mean([item[1] for item in changes])},
-        "w_qk": asdict(qk), "w_vo": asdict(vo), "trace_vo": float(np.sum(weights.w_o[head] * weights.w_v[group].T)),
-        "logit_scale": weights.scale, "w_o_rank": int(np.linalg.matrix_rank(weights.w_o[head])),
-        "norm_over_cost": ratios, "bound_applies": reason is None, "bound_reason": reason,
+        "uniform_change": {
+            "measured": _mean([item[0] for item in changes]),
+            "predicted": _mean([item[1] for item in changes]),
+        },
+        "w_qk": asdict(qk),
+        "w_vo": asdict(vo),
+        "trace_vo": float(np.sum(weights.w_o[head] * weights.w_v[group].T)),
+        "logit_scale": weights.scale,
+        "w_o_rank": int(np.linalg.matrix_rank(weights.w_o[head])),
+        "norm_over_cost": ratios,
+        "bound_applies": reason is None,
+        "bound_reason": reason,
         "value_half_space": spaces["values"][group],
     }
 
@@ -161,13 +219,26 @@ def _mixing(texts: Sequence[list[dict]]) -> list[dict]:
     starts = [text[0]["result"] for text in texts]
     for found in zip(*texts, strict=True):
         results = [point["result"] for point in found]
-        points.append({
-            "target": found[0]["target"], "t": found[0]["t"], "budget_met": _mean([point["budget_met"] for point in found]),
-            **{name: _mean([result[name] for result in results]) for name in ("measured", "predicted", "pair_rms", "pair_spread")},
-            "measured_change": _mean([after["measured"] - before["measured"] for after, before in zip(results, starts)]),
-            "predicted_change": _mean([None if after["predicted"] is None else after["predicted"] - before["predicted"]
-                                       for after, before in zip(results, starts)]),
-        })
+        points.append(
+            {
+                "target": found[0]["target"],
+                "t": found[0]["t"],
+                "budget_met": _mean([point["budget_met"] for point in found]),
+                **{
+                    name: _mean([result[name] for result in results])
+                    for name in ("measured", "predicted", "pair_rms", "pair_spread")
+                },
+                "measured_change": _mean(
+                    [after["measured"] - before["measured"] for after, before in zip(results, starts)]
+                ),
+                "predicted_change": _mean(
+                    [
+                        None if after["predicted"] is None else after["predicted"] - before["predicted"]
+                        for after, before in zip(results, starts)
+                    ]
+                ),
+            }
+        )
     return points
 
 

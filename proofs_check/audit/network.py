@@ -28,7 +28,7 @@ def baseline(checkpoint: Checkpoint, run: Run) -> tuple[list[float], float]:
 
 
 def replaced(checkpoint: Checkpoint, record: LayerPass, run: Run, mixes: Sequence[float], seed: int) -> list[dict]:
-    """For every target: the content cosine entering the next layer and at the end when this layer's attention is mixed."""
+    """For every target: the content cosine entering the next layer, and at the end, with this layer's attention mixed."""
     own = np.asarray(record.attention, dtype=np.float64)
     uniform = target_attention("uniform", record.visible, own, 0, seed)
     rows = []
@@ -38,10 +38,17 @@ def replaced(checkpoint: Checkpoint, record: LayerPass, run: Run, mixes: Sequenc
             t = equal_budget(own, mix(own, uniform, share), target) if name in CONTROLS else share
             entering: dict[int, float] = {}
             following = [] if record.layer + 1 == checkpoint.layers else [record.layer + 1]
-            final = checkpoint.run_with(run.ids, record.layer, mix(own, target, t),
-                                        lambda later: entering.update({later.layer: _entering(checkpoint, later)}),
-                                        layers=following, residual=record.residual)
-            rows.append({"target": name, "t": share, "next": entering.get(record.layer + 1), "final": content_cosine(final)})
+            final = checkpoint.run_with(
+                run.ids,
+                record.layer,
+                mix(own, target, t),
+                lambda later: entering.update({later.layer: _entering(checkpoint, later)}),
+                layers=following,
+                residual=record.residual,
+            )
+            rows.append(
+                {"target": name, "t": share, "next": entering.get(record.layer + 1), "final": content_cosine(final)}
+            )
     return rows
 
 

@@ -16,7 +16,13 @@ from numerics.checkpoint.record import LayerPass, LayerWeights
 from proofs_check.audit.meaning import main_condition
 from proofs_check.audit.summary import conditions, grid
 
-COLOURS = {"uniform": "tab:blue", "sink": "tab:orange", "diagonal": "tab:green", "random": "tab:grey", "random key": "tab:brown"}
+COLOURS = {
+    "uniform": "tab:blue",
+    "sink": "tab:orange",
+    "diagonal": "tab:green",
+    "random": "tab:grey",
+    "random key": "tab:brown",
+}
 
 
 def png(figure: Figure) -> bytes:
@@ -34,10 +40,25 @@ def heatmaps(document: dict) -> Figure:
         return None if value is None or not value > 0 else float(np.log10(value))
 
     panels = [
-        ("sink mass (row 0 excluded)", lambda layer, head: head["scores"][condition]["mass_without_row_0"]["mean"], "viridis", (0, 1)),
-        ("diagonal mass (row 0 excluded)", lambda layer, head: head["scores"][condition]["diagonal_without_row_0"]["mean"], "viridis", (0, 1)),
+        (
+            "sink mass (row 0 excluded)",
+            lambda layer, head: head["scores"][condition]["mass_without_row_0"]["mean"],
+            "viridis",
+            (0, 1),
+        ),
+        (
+            "diagonal mass (row 0 excluded)",
+            lambda layer, head: head["scores"][condition]["diagonal_without_row_0"]["mean"],
+            "viridis",
+            (0, 1),
+        ),
         ("drift D, stream, measured R", lambda layer, head: head["drift"]["stream_measured"]["drift"], "RdBu_r", None),
-        ("values: half-space margin (0: none)", lambda layer, head: head["value_half_space"]["margin_lower"], "magma", None),
+        (
+            "values: half-space margin (0: none)",
+            lambda layer, head: head["value_half_space"]["margin_lower"],
+            "magma",
+            None,
+        ),
         ("log10 of scale‖W_QK‖₁ / sink cost", lambda layer, head: log(head["norm_over_cost"]["sink"]), "cividis", None),
         ("‖v_s‖ / mean‖v_j‖", lambda layer, head: head["values"][condition]["norm_ratio"], "magma", None),
     ]
@@ -64,21 +85,39 @@ def curves(document: dict) -> Figure:
     at = [layer["layer"] for layer in layers]
     figure, axes = plt.subplots(2, 2, figsize=(12, 8), layout="constrained")
     axis = axes[0, 0]
-    for name, label, colour in (("gain", "cos(x_s, x_i), gain applied", "tab:red"), ("plain", "cos(n_s, n_i), without gain", "tab:blue")):
+    for name, label, colour in (
+        ("gain", "cos(x_s, x_i), gain applied", "tab:red"),
+        ("plain", "cos(n_s, n_i), without gain", "tab:blue"),
+    ):
         spreads = [layer["tokens"][condition][name] for layer in layers]
         axis.plot(at, [item["mean"] for item in spreads], color=colour, label=label)
-        axis.fill_between(at, [item["least"] for item in spreads], [item["greatest"] for item in spreads], color=colour, alpha=0.15)
+        axis.fill_between(
+            at, [item["least"] for item in spreads], [item["greatest"] for item in spreads], color=colour, alpha=0.15
+        )
     for name, style in (("pairs_gain", "--"), ("pairs_plain", ":")):
-        axis.plot(at, [layer["tokens"][condition][name] for layer in layers], "k" + style,
-                  label=f"content pairs, {'gain applied' if name == 'pairs_gain' else 'without gain'}")
+        axis.plot(
+            at,
+            [layer["tokens"][condition][name] for layer in layers],
+            "k" + style,
+            label=f"content pairs, {'gain applied' if name == 'pairs_gain' else 'without gain'}",
+        )
     axis.axhline(0, color="grey", linewidth=0.6)
     axis.set(title="cosines (band: least and greatest)", xlabel="layer")
     axis.legend(fontsize=8)
 
     axis = axes[0, 1]
     real = [layer["half_space"]["queries"]["margin_lower"] for layer in layers]
-    axis.plot(at, [np.nan if value is None else value for value in real], "o-", markersize=3, label="content inputs (certified)")
-    for name, label in (("same_mean_and_covariance", "Gaussian, same mean and covariance"), ("isotropic", "isotropic Gaussian, unit variance")):
+    axis.plot(
+        at,
+        [np.nan if value is None else value for value in real],
+        "o-",
+        markersize=3,
+        label="content inputs (certified)",
+    )
+    for name, label in (
+        ("same_mean_and_covariance", "Gaussian, same mean and covariance"),
+        ("isotropic", "isotropic Gaussian, unit variance"),
+    ):
         found = [layer["half_space"]["controls"][name] for layer in layers]
         axis.plot(at, [np.nan if item is None else item["distance_lower"] for item in found], "--", label=label)
     axis.set(title="half-space margin of the pooled inputs (0: none)", xlabel="layer")
@@ -86,7 +125,10 @@ def curves(document: dict) -> Figure:
 
     axis = axes[1, 0]
     for target, colour in COLOURS.items():
-        points = [next(item for item in layer["mixing"][condition] if (item["target"], item["t"]) == (target, 1.0)) for layer in layers]
+        points = [
+            next(item for item in layer["mixing"][condition] if (item["target"], item["t"]) == (target, 1.0))
+            for layer in layers
+        ]
         axis.plot(at, [item["measured_change"] for item in points], color=colour, label=f"{target}")
         if points[0]["predicted_change"] is not None:
             axis.plot(at, [item["predicted_change"] for item in points], "x", color=colour, markersize=4)
@@ -97,9 +139,19 @@ def curves(document: dict) -> Figure:
     axis = axes[1, 1]
     for pattern, colour in (("sink", "tab:orange"), ("diagonal", "tab:green")):
         for bound, style in (("lower", "-"), ("upper", ":")):
-            axis.plot(at, [np.nan if layer["costs"][pattern][bound] is None else layer["costs"][pattern][bound] for layer in layers],
-                      style, color=colour, label=f"{pattern}, {bound} bound")
-    norms = [float(np.median([head["logit_scale"] * head["w_qk"]["nuclear"] for head in layer["heads"]])) for layer in layers]
+            axis.plot(
+                at,
+                [
+                    np.nan if layer["costs"][pattern][bound] is None else layer["costs"][pattern][bound]
+                    for layer in layers
+                ],
+                style,
+                color=colour,
+                label=f"{pattern}, {bound} bound",
+            )
+    norms = [
+        float(np.median([head["logit_scale"] * head["w_qk"]["nuclear"] for head in layer["heads"]])) for layer in layers
+    ]
     axis.plot(at, norms, "k--", label="median scale‖W_QK‖₁ of the heads")
     axis.set(title="cheapest W at margin 1 (nuclear) beside the heads' own", xlabel="layer", yscale="log")
     axis.legend(fontsize=8, loc="center right")
@@ -112,7 +164,10 @@ def bos_curves(document: dict) -> Figure:
     at = [layer["layer"] for layer in layers]
     figure, axes = plt.subplots(1, 2, figsize=(12, 4), layout="constrained")
     for condition in [name for name in found if not name.endswith(" tokens")]:
-        means = [np.mean([head["scores"][condition]["mass_without_row_0"]["mean"] for head in layer["heads"]]) for layer in layers]
+        means = [
+            np.mean([head["scores"][condition]["mass_without_row_0"]["mean"] for head in layer["heads"]])
+            for layer in layers
+        ]
         axes[0].plot(at, means, label=condition)
     axes[0].set(title="mean mass on row 0 over heads (row 0 excluded)", xlabel="layer", ylim=(0, 1))
     axes[0].legend(fontsize=8)
@@ -122,8 +177,13 @@ def bos_curves(document: dict) -> Figure:
             words = condition.removeprefix(start).split()
             if condition.startswith(start) and words[-1] == "tokens":
                 scores = [head["scores"][condition] for layer in layers for head in layer["heads"]]
-                points.append((int(words[0]), np.mean([item["mass_without_row_0"]["mean"] > 0.3 for item in scores]),
-                               np.mean([item["diagonal_without_row_0"]["mean"] > 0.3 for item in scores])))
+                points.append(
+                    (
+                        int(words[0]),
+                        np.mean([item["mass_without_row_0"]["mean"] > 0.3 for item in scores]),
+                        np.mean([item["diagonal_without_row_0"]["mean"] > 0.3 for item in scores]),
+                    )
+                )
         if points:
             lengths, sinks, diagonals = zip(*sorted(points))
             axes[1].plot(lengths, sinks, style, color="tab:orange", label=f"{start}sink mass above 0.3")
@@ -136,7 +196,7 @@ def bos_curves(document: dict) -> Figure:
 
 
 def head_picture(title: str, weights: LayerWeights, record: LayerPass, head: int, output_norms: np.ndarray) -> Figure:
-    """One head on one text: attention (query axis first), sink mass against output, singular values of W_QK and W_VO."""
+    """One head on one text: attention (query first), output against sink mass, singular values of W_QK and W_VO."""
     attention, group = record.attention[head], weights.key_value(head)
     figure, axes = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
     image = axes[0].imshow(attention, cmap="viridis", vmin=0, vmax=1, aspect="auto", interpolation="nearest")
@@ -144,7 +204,10 @@ def head_picture(title: str, weights: LayerWeights, record: LayerPass, head: int
     figure.colorbar(image, ax=axes[0])
     axes[1].plot(1 - attention[1:, 0], output_norms[1:], ".", color="tab:blue")
     axes[1].set(title="output against mass not on the sink", xlabel="1 - a_s", ylabel="‖o‖", xlim=(-0.02, 1.02))
-    for name, left, right in (("W_QK", weights.w_q[head].T, weights.w_k[group].T), ("W_VO", weights.w_o[head], weights.w_v[group].T)):
+    for name, left, right in (
+        ("W_QK", weights.w_q[head].T, weights.w_k[group].T),
+        ("W_VO", weights.w_o[head], weights.w_v[group].T),
+    ):
         core = np.linalg.qr(left, mode="r") @ np.linalg.qr(right, mode="r").T
         axes[2].semilogy(np.linalg.svd(core, compute_uv=False), ".-", label=name)
     axes[2].set(title="singular values", xlabel="index")

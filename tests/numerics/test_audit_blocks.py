@@ -35,8 +35,12 @@ def test_cosines_are_of_row_zero_with_and_without_the_gain():
     centred = seen.residual - seen.residual.mean(axis=1, keepdims=True)
     for measured, rows in ((found.gain, seen.inputs), (found.plain, centred)):
         expected = [cosine(rows[0], row) for row in rows[1:]]
-        assert (measured.mean, measured.least, measured.greatest) == pytest.approx((np.mean(expected), min(expected), max(expected)))
-    pairs = [cosine(seen.inputs[i], seen.inputs[j]) for i in range(1, len(centred)) for j in range(1, len(centred)) if i != j]
+        assert (measured.mean, measured.least, measured.greatest) == pytest.approx(
+            (np.mean(expected), min(expected), max(expected))
+        )
+    pairs = [
+        cosine(seen.inputs[i], seen.inputs[j]) for i in range(1, len(centred)) for j in range(1, len(centred)) if i != j
+    ]
     assert found.pairs_gain == pytest.approx(np.mean(pairs))
     off = np.abs((stream(weights, seen.residual).normalised ** 2).mean(axis=1) - 1)
     assert found.sphere == pytest.approx(off.max()) and found.sphere > 1e-4
@@ -59,7 +63,9 @@ def test_norms_of_a_product_are_those_of_the_full_matrix():
     left, right = weights.w_q[3].T, weights.w_k[1].T
     found = product_norms(left, right)
     dense = left @ right.T
-    assert found.nuclear == pytest.approx(schatten_norm(dense, 1)) and found.frobenius == pytest.approx(schatten_norm(dense, 2))
+    assert found.nuclear == pytest.approx(schatten_norm(dense, 1)) and found.frobenius == pytest.approx(
+        schatten_norm(dense, 2)
+    )
     assert found.spectral == pytest.approx(schatten_norm(dense, math.inf)) and found.half_squares >= found.nuclear
     balanced = product_norms(*balanced_factors(dense))
     assert balanced.half_squares == pytest.approx(balanced.nuclear) == pytest.approx(found.nuclear)
@@ -74,10 +80,16 @@ def balanced_factors(dense: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def test_margins_are_differences_of_logits_to_the_best_other_visible_key():
     weights, seen = block(window=6)
     for head in (0, 4):
-        scores = weights.scale * (seen.inputs @ weights.w_q[head].T) @ (seen.inputs @ weights.w_k[weights.key_value(head)].T).T
+        scores = (
+            weights.scale
+            * (seen.inputs @ weights.w_q[head].T)
+            @ (seen.inputs @ weights.w_k[weights.key_value(head)].T).T
+        )
         expected = [scores[i, 0] - max(scores[i, j] for j in range(1, i + 1)) for i in range(1, 6)]
         found = sink_margins(seen.attention[head], seen.visible)
-        assert (found.mean, found.least, found.greatest) == pytest.approx((np.mean(expected), min(expected), max(expected)))
+        assert (found.mean, found.least, found.greatest) == pytest.approx(
+            (np.mean(expected), min(expected), max(expected))
+        )
     assert sink_margins(np.eye(4)[None][0], np.eye(4, dtype=bool)) is None
 
 
@@ -87,8 +99,14 @@ def test_an_underflowing_weight_is_a_large_finite_margin():
     assert found.greatest == -found.least == pytest.approx(-math.log(np.finfo(float).tiny))
 
 
-@pytest.mark.parametrize(("change", "word"), [
-    ({"b_q": np.ones((6, 5))}, "query bias"), ({"q_norm": np.ones(5)}, "not bilinear"), ({"soft_cap": 5.0}, "soft-capped")])
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"b_q": np.ones((6, 5))}, "query bias"),
+        ({"q_norm": np.ones(5)}, "not bilinear"),
+        ({"soft_cap": 5.0}, "soft-capped"),
+    ],
+)
 def test_the_bound_is_refused_with_its_reason(change, word):
     weights, _ = block()
     assert bound_reason(weights, rotary=False) is None

@@ -1,4 +1,4 @@
-"""Drift from factors: the same statistics as `numerics.moments` finds from the full matrices, and what each variant means."""
+"""Drift from factors: the statistics that `numerics.moments` finds from the full matrices, and each variant's meaning."""
 
 from __future__ import annotations
 
@@ -54,14 +54,17 @@ def test_the_isotropic_drift_is_two_traces_and_a_square_norm():
     w_o, w_v = value_factors(audit_records.weights())
     drift = head_drifts(factored_statistics(w_o, w_v, None, cloud().direction, "rms"))[2]
     dense = w_o[2] @ w_v[2]
-    assert drift.tau == pytest.approx(np.trace(dense) / len(dense)) and drift.phi == pytest.approx((dense**2).sum() / len(dense))
+    assert drift.tau == pytest.approx(np.trace(dense) / len(dense)) and drift.phi == pytest.approx(
+        (dense**2).sum() / len(dense)
+    )
 
 
 def test_minus_the_identity_has_the_least_drift_in_every_norm():
     dim = audit_records.DIM
     for norm in ("rms", "layer"):
-        found = factored_statistics(np.eye(dim)[None], -np.eye(dim)[None], cloud().covariance, cloud().direction, norm,
-                                    np.linspace(0.5, 2, dim))
+        found = factored_statistics(
+            np.eye(dim)[None], -np.eye(dim)[None], cloud().covariance, cloud().direction, norm, np.linspace(0.5, 2, dim)
+        )
         assert head_drifts(found)[0].drift == pytest.approx(-1.0)
 
 
@@ -76,7 +79,8 @@ def test_the_stream_variant_is_the_networks_own_linear_map(following):
     dense = block.w_o[4] @ block.w_v[1] * block.norm_gain * inverse
     model = empirical_model(split.normalised)
     assert head_drifts(found["stream_measured"][0])[4].drift == pytest.approx(
-        drift_statistics(dense, model.covariance, model.direction).drift)
+        drift_statistics(dense, model.covariance, model.direction).drift
+    )
     if following is not None:
         after = drift_statistics(dense, model.covariance, model.direction, "rms", following)
         assert head_drifts(found["stream_gain_after"][0])[4].drift == pytest.approx(after.drift / after.t0)

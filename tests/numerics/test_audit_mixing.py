@@ -48,7 +48,9 @@ def test_where_the_stream_is_the_input_the_numbers_are_those_of_compare_mix():
     rows = rows / np.sqrt((rows**2).mean(axis=1, keepdims=True))
     made_weights = audit_records.weights(norm_gain=np.ones(audit_records.DIM))
     made = BlockStep(made_weights, audit_records.passed(made_weights, rows))
-    dense = np.stack([out @ made_weights.w_v[made_weights.key_value(head)] for head, out in enumerate(made_weights.w_o)])
+    dense = np.stack(
+        [out @ made_weights.w_v[made_weights.key_value(head)] for head, out in enumerate(made_weights.w_o)]
+    )
     uniform = target_attention("uniform", made.layer.visible, made.layer.attention, 0, 0)
     expected = compare_mix(rows, made.layer.attention, dense, np.array([0.0, 0.4, 1.0]), uniform[0], sink=0)
     for place, share in enumerate(expected.t):
@@ -59,16 +61,26 @@ def test_where_the_stream_is_the_input_the_numbers_are_those_of_compare_mix():
 
 
 def model_step(draw: int, lengths: np.ndarray, norm: str) -> BlockStep:
-    """Tokens of O's model in many dimensions: x_i = s_i n_i with n_i a common direction plus independent isotropic noise."""
+    """O's model in many dimensions: x_i = s_i n_i with n_i a common direction plus independent isotropic noise."""
     dim, count = 384, len(lengths)
     rng = np.random.default_rng(draw)
-    rows = (np.sqrt(0.4) * rng.standard_normal(dim) + np.sqrt(0.6) * rng.standard_normal((count, dim))) * lengths[:, None]
+    rows = (np.sqrt(0.4) * rng.standard_normal(dim) + np.sqrt(0.6) * rng.standard_normal((count, dim))) * lengths[
+        :, None
+    ]
     fixed = np.random.default_rng(99)
     block = replace(
-        audit_records.weights(norm=norm, biases=True), w_q=np.zeros((2, 8, dim)), w_k=np.zeros((1, 8, dim)),
-        w_v=fixed.standard_normal((1, 8, dim)) / 20, w_o=fixed.standard_normal((2, dim, 8)) / 4, b_q=None, b_k=None,
-        b_v=fixed.standard_normal((1, 8)), b_o=fixed.standard_normal(dim), norm_gain=fixed.uniform(0.5, 1.5, dim),
-        norm_bias=fixed.standard_normal(dim) / 3)
+        audit_records.weights(norm=norm, biases=True),
+        w_q=np.zeros((2, 8, dim)),
+        w_k=np.zeros((1, 8, dim)),
+        w_v=fixed.standard_normal((1, 8, dim)) / 20,
+        w_o=fixed.standard_normal((2, dim, 8)) / 4,
+        b_q=None,
+        b_k=None,
+        b_v=fixed.standard_normal((1, 8)),
+        b_o=fixed.standard_normal(dim),
+        norm_gain=fixed.uniform(0.5, 1.5, dim),
+        norm_bias=fixed.standard_normal(dim) / 3,
+    )
     return BlockStep(block, audit_records.passed(block, rows))
 
 
@@ -134,7 +146,10 @@ def test_the_controls_move_every_head_as_far_as_uniform_does_where_they_can_reac
 def test_points_start_from_the_real_attention_and_name_their_budgets():
     made = step()
     points = mix_points(made, (0.5, 1.0), seed=0)
-    assert [(point.target, point.t) for point in points] == [("none", 0.0), *((name, t) for name in TARGETS for t in (0.5, 1.0))]
+    assert [(point.target, point.t) for point in points] == [
+        ("none", 0.0),
+        *((name, t) for name in TARGETS for t in (0.5, 1.0)),
+    ]
     assert points[0].result == compare(made, made.layer.attention)
     diagonal = next(point for point in points if (point.target, point.t) == ("diagonal", 1.0))
     eye = np.broadcast_to(np.eye(audit_records.TOKENS), made.layer.attention.shape)
@@ -151,5 +166,7 @@ def test_one_head_at_a_time_changes_only_that_head():
         alone = own.copy()
         alone[head] = uniform[head]
         after, before = compare(made, alone), compare(made, own)
-        assert changes[head] == pytest.approx((after.measured - before.measured, after.predicted - before.predicted), abs=1e-13)
+        assert changes[head] == pytest.approx(
+            (after.measured - before.measured, after.predicted - before.predicted), abs=1e-13
+        )
     assert len(changes) == audit_records.HEADS

@@ -1,4 +1,4 @@
-"""`sinkproof audit` on tiny random checkpoints of every architecture: end to end, resumed, and one sentence for bad input."""
+"""`sinkproof audit` on tiny random checkpoints of every architecture: end to end, resumed, one sentence for bad input."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import shutil
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import checkpoint_models
@@ -24,8 +25,25 @@ from proofs_check.claims import all_claims
 from proofs_check.inputs import BadInput
 from proofs_check.kernel.command import main as check
 
-TEXT = "\n\n".join([checkpoint_models.TEXT, "The fence by the river stood in\nthe water like a comb.", "By night the lake was lower."])
-QUICK = ("--texts", 1, "--lengths", "none", "--t", "1", "--network", "none", "--iterations", 10, "--tolerance", 0.5, "--jobs", 1)
+TEXT = "\n\n".join(
+    [checkpoint_models.TEXT, "The fence by the river stood in\nthe water like a comb.", "By night the lake was lower."]
+)
+QUICK = (
+    "--texts",
+    1,
+    "--lengths",
+    "none",
+    "--t",
+    "1",
+    "--network",
+    "none",
+    "--iterations",
+    10,
+    "--tolerance",
+    0.5,
+    "--jobs",
+    1,
+)
 DRAWN = "llama"  # the family whose pictures are drawn
 Run = Callable[..., tuple[int, str, str]]
 
@@ -63,7 +81,9 @@ def refused(result: tuple[int, str, str], *words: str, code: int = 2) -> None:
 
 
 @pytest.fixture(scope="module")
-def audited(tiny_checkpoint, text: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Path, dict]]:
+def audited(
+    tiny_checkpoint, text: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], tuple[Path, dict]]:
     """An audit of each family, run once."""
     found: dict[str, tuple[Path, dict]] = {}
 
@@ -74,8 +94,13 @@ def audited(tiny_checkpoint, text: Path, tmp_path_factory: pytest.TempPathFactor
             with pytest.MonkeyPatch.context() as patch:
                 if not whole:  # pictures take most of a tiny audit's time
                     patch.setattr(page, "PICTURES", {})
-                document = run.audit(str(tiny_checkpoint(family)), text, options(lengths=(8,) if whole else ()), out,
-                                     heads=[(2, 5)] if whole else [])
+                document = run.audit(
+                    str(tiny_checkpoint(family)),
+                    text,
+                    options(lengths=(8,) if whole else ()),
+                    out,
+                    heads=[(2, 5)] if whole else [],
+                )
             found[family] = out, document
         return found[family]
 
@@ -139,7 +164,9 @@ def test_replaced_attention_is_measured_by_a_run_of_the_whole_model(audited, tin
     ids = [opened.bos_id, *opened.encode(read_paragraphs(text).texts[0])]
     final = opened.run(ids, kept.append)
     content = final[1:]
-    assert document["network"]["final"] == pytest.approx(mean_off_diagonal(moment_cosines(content @ content.T)), abs=1e-9)
+    assert document["network"]["final"] == pytest.approx(
+        mean_off_diagonal(moment_cosines(content @ content.T)), abs=1e-9
+    )
     record = kept[1]
     uniform = np.broadcast_to(record.visible / record.visible.sum(axis=1, keepdims=True), record.attention.shape)
     moved = opened.run_with(ids, 1, uniform, lambda later: None)[1:]
@@ -150,7 +177,12 @@ def test_replaced_attention_is_measured_by_a_run_of_the_whole_model(audited, tin
 
 
 def test_query_biases_rope_and_caps_refuse_the_bound_and_say_why(audited):
-    for family, word in (("gpt2", "query bias"), ("llama", "RoPE"), ("gemma2", "soft-capped"), ("gemma3", "not bilinear")):
+    for family, word in (
+        ("gpt2", "query bias"),
+        ("llama", "RoPE"),
+        ("gemma2", "soft-capped"),
+        ("gemma3", "not bilinear"),
+    ):
         heads = [head for layer in audited(family)[1]["layers"] for head in layer["heads"]]
         assert all(head["bound_applies"] is False and word in head["bound_reason"] for head in heads)
         counted = next(item for item in audited(family)[1]["meaning"] if item["claims"] == ["C1", "C2", "C3", "C6"])
@@ -172,7 +204,9 @@ def test_every_claim_that_is_said_to_apply_exists_and_counts_add_up(audited):
     assert {item.family for item in found} == {"G", "E", "O", "C", "P"}
     assert all(0 <= item.holds + item.undecided <= item.of and item.of in (3, 18) for item in found)
     assert len(meaning_table(document)[1]) == len(found)
-    direct = sum(head["drift"]["stream_measured"]["drift"] > 0 for layer in document["layers"] for head in layer["heads"])
+    direct = sum(
+        head["drift"]["stream_measured"]["drift"] > 0 for layer in document["layers"] for head in layer["heads"]
+    )
     assert next(item.holds for item in found if item.hypothesis.startswith("D > 0 (the head")) == direct
 
 
@@ -192,7 +226,9 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page, "PICTURES", {})
 
 
-def test_an_interrupted_audit_goes_on_and_ends_with_the_same_document(audited, tiny_checkpoint, text, tmp_path, monkeypatch, undrawn):
+def test_an_interrupted_audit_goes_on_and_ends_with_the_same_document(
+    audited, tiny_checkpoint, text, tmp_path, monkeypatch, undrawn
+):
     real, measured = run.measure_layer, []
 
     def dying(task):
@@ -215,8 +251,12 @@ def test_an_interrupted_audit_goes_on_and_ends_with_the_same_document(audited, t
 
 def test_other_text_or_settings_are_measured_anew(tiny_checkpoint, text, tmp_path):
     digest, paragraphs = run.file_digest(tiny_checkpoint("llama")), read_paragraphs(text)
-    keys = {run._key(digest, paragraphs, run.Options()), run._key(digest, read_paragraphs(None), run.Options()),
-            run._key(digest, paragraphs, run.Options(seed=1)), run._key("other weights", paragraphs, run.Options())}
+    keys = {
+        run._key(digest, paragraphs, run.Options()),
+        run._key(digest, read_paragraphs(None), run.Options()),
+        run._key(digest, paragraphs, run.Options(seed=1)),
+        run._key("other weights", paragraphs, run.Options()),
+    }
     assert len(keys) == 4 and run._key(digest, paragraphs, run.Options()) in keys
 
 
@@ -229,7 +269,9 @@ def test_a_layer_measured_elsewhere_is_the_same_as_here(audited, tiny_checkpoint
 
 
 def test_the_command_prints_what_holds_and_where_the_page_is(sinkproof, tiny_checkpoint, text, tmp_path, undrawn):
-    code, output, error = sinkproof("audit", tiny_checkpoint("gpt2"), "--text", text, *QUICK, "--head", "0:1", "--out", tmp_path)
+    code, output, error = sinkproof(
+        "audit", tiny_checkpoint("gpt2"), "--text", text, *QUICK, "--head", "0:1", "--out", tmp_path
+    )
     assert code == 0, error
     assert "G1 G2 C1" in output and "audit.md" in output and "Measured, not proved" in output
     assert "measured layer 2" in error and (tmp_path / "audit-head-0-1.md").is_file()
@@ -256,12 +298,20 @@ def test_sequences_of_a_plan_are_what_they_are_called(text):
     assert found["length-8"].ids == (99, *range(6), 10) and found["length-8-without"].ids == (*range(6), 10, 11)
     assert [item.name for item in found.values() if item.pooled and not item.measured] == ["with-2", "without-2"]
     alone = plan(paragraphs, words.__getitem__, None, 64, measured=1, lengths=(), seed=0)
-    assert {item.condition for item in alone} == {WITHOUT, f"{WITHOUT}, content shuffled"} and not any(item.bos for item in alone)
+    assert {item.condition for item in alone} == {WITHOUT, f"{WITHOUT}, content shuffled"} and not any(
+        item.bos for item in alone
+    )
 
 
-@pytest.mark.parametrize(("lengths", "context", "sentence"), [
-    ((3,), 64, "at least 4 tokens"), ((65,), 64, "context of 64 tokens"), ((50,), 64, "at most the text's 19 tokens"),
-    ((), 6, "in paragraph 1 of essay.txt")])
+@pytest.mark.parametrize(
+    ("lengths", "context", "sentence"),
+    [
+        ((3,), 64, "at least 4 tokens"),
+        ((65,), 64, "context of 64 tokens"),
+        ((50,), 64, "at most the text's 19 tokens"),
+        ((), 6, "in paragraph 1 of essay.txt"),
+    ],
+)
 def test_lengths_and_paragraphs_that_do_not_fit_are_named(text, lengths, context, sentence):
     paragraphs = read_paragraphs(text)
     with pytest.raises(BadInput, match=sentence):
@@ -293,7 +343,7 @@ def test_bad_models_are_one_sentence(sinkproof, tiny_checkpoint, text, tmp_path,
     bare = Path(shutil.copytree(tiny_checkpoint("llama"), tmp_path / "bare"))
     (bare / "model.safetensors").unlink()
     refused(sinkproof("audit", bare, *out), "bare")
-    monkeypatch.setattr("numerics.checkpoint.loading.free_memory", lambda: 1000)
+    monkeypatch.setattr("numerics.checkpoint.memory.free_memory", lambda: 1000)
     refused(sinkproof("audit", tiny_checkpoint("llama"), *out), "GiB")
     assert not (tmp_path / "o").exists()
 
@@ -303,16 +353,38 @@ def test_a_missing_engine_is_exit_code_three(sinkproof, tiny_checkpoint, text, t
     refused(sinkproof("audit", tiny_checkpoint("llama"), "--text", text, "--out", tmp_path), "make models", code=3)
 
 
-def test_a_disagreement_of_the_extraction_stops_with_layer_head_and_error(sinkproof, tiny_checkpoint, text, tmp_path):
-    result = sinkproof("audit", tiny_checkpoint("llama"), "--text", text, *QUICK, "--agreement", 1e-12, "--out", tmp_path)
-    refused(result, "Layer 0", "head", "more than 1e-12", code=4)
+def test_a_wrong_key_value_mapping_stops_the_audit_with_layer_head_and_error(
+    sinkproof, tiny_checkpoint, text, tmp_path, monkeypatch
+):
+    from numerics.checkpoint import Checkpoint
+
+    real = Checkpoint.weights
+    monkeypatch.setattr(
+        Checkpoint, "weights", lambda self, layer: replace(found := real(self, layer), w_k=found.w_k[::-1])
+    )
+    result = sinkproof("audit", tiny_checkpoint("llama"), "--text", text, *QUICK, "--out", tmp_path)
+    refused(result, "Layer 0, head ", "differs from the model's by", "more than 1e-05", code=4)
     assert not list(tmp_path.rglob("layer-*.json"))
+    tight = sinkproof(
+        "audit", tiny_checkpoint("llama"), "--text", text, *QUICK, "--agreement", 1e-12, "--out", tmp_path
+    )
+    refused(tight, "Layer 0", "more than 1e-12", code=4)
 
 
-@pytest.mark.parametrize(("option", "value", "word"), [
-    ("--lengths", "8,x", "--lengths"), ("--t", "0.5,2", "--t"), ("--network", "0", "--network"), ("--tolerance", "1", "--tolerance"),
-    ("--agreement", "0", "--agreement"), ("--head", "1-2", "L:H"), ("--head", "9:0", "9:0"), ("--bos", "100000", "--bos"),
-    ("--texts", "0", "--texts")])
+@pytest.mark.parametrize(
+    ("option", "value", "word"),
+    [
+        ("--lengths", "8,x", "--lengths"),
+        ("--t", "0.5,2", "--t"),
+        ("--network", "0", "--network"),
+        ("--tolerance", "1", "--tolerance"),
+        ("--agreement", "0", "--agreement"),
+        ("--head", "1-2", "L:H"),
+        ("--head", "9:0", "9:0"),
+        ("--bos", "100000", "--bos"),
+        ("--texts", "0", "--texts"),
+    ],
+)
 def test_bad_options_are_one_sentence(sinkproof, tiny_checkpoint, text, tmp_path, option, value, word):
     refused(sinkproof("audit", tiny_checkpoint("llama"), "--text", text, "--out", tmp_path / "o", option, value), word)
     assert not (tmp_path / "o").exists()
@@ -326,7 +398,11 @@ def test_smollm2_by_name_needs_the_package_that_carries_it(monkeypatch):
 
 
 def test_averages_keep_extremes_and_turn_answers_into_shares():
-    found = audit_layer._average([{"mean": 1.0, "least": -1.0, "greatest": 2.0, "half_space": True, "rank": 3, "correlation": None},
-                                  {"mean": 3.0, "least": 0.0, "greatest": 5.0, "half_space": False, "rank": 2, "correlation": 0.5}])
+    found = audit_layer._average(
+        [
+            {"mean": 1.0, "least": -1.0, "greatest": 2.0, "half_space": True, "rank": 3, "correlation": None},
+            {"mean": 3.0, "least": 0.0, "greatest": 5.0, "half_space": False, "rank": 2, "correlation": 0.5},
+        ]
+    )
     assert found == {"mean": 2.0, "least": -1.0, "greatest": 5.0, "half_space": 0.5, "rank": 2, "correlation": 0.5}
     assert audit_layer._average([None]) is None and audit_layer._mean([None, float("nan")]) is None
