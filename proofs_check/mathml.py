@@ -1,7 +1,7 @@
 """Prints a formula of the kernel's language as presentation MathML, which browsers draw without a network.
 
-The input is the text that the kernel evaluates (`proofs_check/kernel/formula.py`), parsed by the kernel's own parser, so
-that nothing stands between what is checked and what is drawn.  Notation: ``a * b`` is written side by side (entry by
+The input is the text that the kernel evaluates (`proofs_check/kernel/formula.py`), parsed by the kernel's own parser,
+so that nothing stands between what is checked and what is drawn.  Notation: ``a * b`` is written side by side (entry by
 entry for lists), ``A @ B`` as A · B, ``dot(a, b)`` as ⟨a, b⟩, ``outer(a, b)`` as a ⊗ b, ``len(Q)`` as #Q, ``x[i]`` and
 ``x_i`` as a subscript, ``range`` as bounds, `all` and `any` as quantifiers, and the predicates about hulls and norms as
 the statements that they decide: 0 ∉ conv(v), dist(0, conv v) ≥ b, ‖W‖_p ≤ c.
@@ -19,7 +19,8 @@ QUANTIFIED, OR, AND, NOT, RELATION, SUM, BIG, PRODUCT, SIGN, POWER, ATOM = range
 GREEK = dict(zip(
     "alpha beta gamma delta epsilon eps eta theta kappa lam mu nu rho sigma tau phi omega pi Sigma".split(),
     "α β γ δ ϵ ε η θ κ λ μ ν ρ σ τ φ ω π Σ".split()))
-RELATIONS = {ast.Lt: "&lt;", ast.LtE: "≤", ast.Gt: "&gt;", ast.GtE: "≥", ast.Eq: "=", ast.NotEq: "≠", ast.In: "∈", ast.NotIn: "∉"}
+RELATIONS = {ast.Lt: "&lt;", ast.LtE: "≤", ast.Gt: "&gt;", ast.GtE: "≥", ast.Eq: "=", ast.NotEq: "≠",
+             ast.In: "∈", ast.NotIn: "∉"}
 NAMED = {"exp": "exp", "log": "log", "cos": "cos", "sin": "sin", "trace": "tr", "flat": "vec", "sign": "sgn"}
 OPEN = '<math displaystyle="true">'
 TALL = ("<mfrac", "<msqrt", "<munder", "<mtable")
@@ -47,7 +48,7 @@ def identifier(name: str) -> str:
     base = f"<mi>{escape(GREEK.get(first, first))}</mi>"
     if not rest:
         return base
-    below = "<mo>,</mo>".join(f"<mn>{item}</mn>" if item.isdigit() else f"<mi>{escape(GREEK.get(item, item))}</mi>" for item in rest)
+    below = _commas([f"<mn>{item}</mn>" if item.isdigit() else f"<mi>{escape(GREEK.get(item, item))}</mi>" for item in rest])
     return f"<msub>{base}{_row(below, len(rest) > 1)}</msub>"
 
 
@@ -125,8 +126,8 @@ def _compare(node: ast.Compare) -> tuple[str, int]:
 def _binary(node: ast.BinOp) -> tuple[str, int]:
     left, right, kind = node.left, node.right, type(node.op)
     if kind in (ast.Add, ast.Sub):
-        sign = "+" if kind is ast.Add else "−"
-        return _row(f"{_at(left, SUM)}<mo>{sign}</mo>{_at(right, POWER if isinstance(right, ast.UnaryOp) else BIG)}"), SUM
+        sign, signed = "+" if kind is ast.Add else "−", isinstance(right, ast.UnaryOp)
+        return _row(f"{_at(left, SUM)}<mo>{sign}</mo>{_at(right, POWER if signed else BIG)}"), SUM
     if kind is ast.Div:
         return f"<mfrac>{_row(_plain(left))}{_row(_plain(right))}</mfrac>", POWER
     if kind is ast.Pow:
@@ -168,7 +169,9 @@ def _case(value: str, when: str) -> str:
 def _list(node: ast.List | ast.Tuple) -> tuple[str, int]:
     rows = [item.elts for item in node.elts if isinstance(item, ast.List)]
     if rows and len(rows) == len(node.elts) and len({len(row) for row in rows}) == 1 and rows[0]:
-        cells = "".join("<mtr>" + "".join(f"<mtd>{_row(_plain(cell))}</mtd>" for cell in row) + "</mtr>" for row in rows)
+        cells = "".join(
+            "<mtr>" + "".join(f"<mtd>{_row(_plain(cell))}</mtd>" for cell in row) + "</mtr>" for row in rows
+        )
         return _fenced(f"<mtable>{cells}</mtable>", "[", "]"), ATOM
     return _fenced(_commas([_plain(item) for item in node.elts])), ATOM
 
@@ -199,10 +202,10 @@ def _clauses(generators: Sequence[ast.comprehension]) -> str:
     """What the variables range over: ``i ∈ Q, 0 ≤ j < T, j ≠ i``; neighbours with one range share it."""
     groups: list[tuple[list[str], str, str]] = []
     for clause in generators:
-        variable = _fenced(_commas([_plain(item) for item in clause.target.elts])) if isinstance(clause.target, ast.Tuple) \
-            else _plain(clause.target)
-        bounds = _bounds(clause.iter)
-        before, after = (f"{bounds[0]}<mo>≤</mo>", f"<mo>&lt;</mo>{bounds[1]}") if bounds else ("", f"<mo>∈</mo>{_set(clause.iter)}")
+        variable = _plain(clause.target)  # several names are a tuple, which has its brackets
+        before, after = "", f"<mo>∈</mo>{_set(clause.iter)}"
+        if bounds := _bounds(clause.iter):
+            before, after = f"{bounds[0]}<mo>≤</mo>", f"<mo>&lt;</mo>{bounds[1]}"
         if groups and groups[-1][1:] == (before, after):
             groups[-1][0].append(variable)
         else:
@@ -213,7 +216,7 @@ def _clauses(generators: Sequence[ast.comprehension]) -> str:
 
 def _bounds(node: ast.expr) -> tuple[str, str] | None:
     """The ends of a `range` with step 1."""
-    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range" and len(node.args) < 3):
+    if not isinstance(node, ast.Call) or getattr(node.func, "id", "") != "range" or len(node.args) not in (1, 2):
         return None
     low = _at(node.args[0], SUM) if len(node.args) == 2 else "<mn>0</mn>"
     return low, _at(node.args[-1], SUM)
@@ -221,11 +224,13 @@ def _bounds(node: ast.expr) -> tuple[str, str] | None:
 
 def _set(node: ast.expr) -> str:
     bounds = _bounds(node)
-    return _fenced(f"{bounds[0]}<mo>,</mo><mo>…</mo><mo>,</mo>{_less_one(node.args[-1])}", "{", "}") if bounds else _at(node, SUM)
+    if not bounds:
+        return _at(node, SUM)
+    return _fenced(_commas([bounds[0], "<mo>…</mo>", _less_one(node.args[-1])]), "{", "}")
 
 
 def _less_one(node: ast.expr) -> str:
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and isinstance(node.right, ast.Constant) and node.right.value == 1:
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and getattr(node.right, "value", None) == 1:
         return _plain(node.left)
     if isinstance(node, ast.Constant):
         return f"<mn>{node.value - 1}</mn>"
@@ -249,8 +254,8 @@ def _quantifier(sign: str) -> Callable[[ast.expr], tuple[str, int] | None]:
     def build(values: ast.expr) -> tuple[str, int] | None:
         if not isinstance(values, ast.GeneratorExp):
             return None
-        body = _at(values.elt, QUANTIFIED)
-        return _row(f'<mo rspace="0.1em">{sign}</mo>{_row(_clauses(values.generators))}<mo rspace="0.4em">:</mo>{body}'), QUANTIFIED
+        over = _row(_clauses(values.generators))
+        return _row(f'<mo rspace="0.1em">{sign}</mo>{over}<mo rspace="0.4em">:</mo>{_plain(values.elt)}'), QUANTIFIED
     return build
 
 
@@ -270,7 +275,8 @@ def _implication(sign: str) -> Callable[[ast.expr, ast.expr], tuple[str, int]]:
 
 def _hull(relation: str) -> Callable[[ast.expr, ast.expr, ast.expr], tuple[str, int]]:
     def build(rows: ast.expr, bound: ast.expr, key: ast.expr) -> tuple[str, int]:
-        return _row(f"<mi>dist</mi><mo>&#x2061;</mo>{_fenced('<mn>0</mn><mo>,</mo>' + _conv(rows))}<mo>{relation}</mo>{_at(bound, SUM)}"), RELATION
+        distance = f"<mi>dist</mi><mo>&#x2061;</mo>{_fenced(_commas(['<mn>0</mn>', _conv(rows)]))}"
+        return _row(f"{distance}<mo>{relation}</mo>{_at(bound, SUM)}"), RELATION
     return build
 
 

@@ -1,6 +1,7 @@
 """`report.html`: a run as one page that opens without a server and asks the network for nothing.
 
-`sinkproof verify` writes it beside report.json; ``python -m proofs_check.report_html DIR`` makes it again from a stored run.
+`sinkproof verify` writes it beside report.json; ``python -m proofs_check.report_html DIR`` makes it again from a stored
+run.
 """
 
 from __future__ import annotations
@@ -56,18 +57,40 @@ def html(document: Mapping[str, object], statements: Mapping[str, Mapping[str, o
     views = [claims.view(row, statements.get(row["id"]), links[row["id"]], users[row["id"]]) for row in rows]
     rests, remarks = written.trust()
     every = [row["id"] for row in rows]
-    trusted = [(link, [item.row["id"] for item in views if not link.kinds or link.kinds & item.kinds]) for link in rests]
-    folder = Environment(loader=PackageLoader("proofs_check", "report_page"), autoescape=True, undefined=StrictUndefined,
-                         trim_blocks=True, lstrip_blocks=True)
+    trusted = [
+        (link, [item.row["id"] for item in views if not link.kinds or link.kinds & item.kinds]) for link in rests
+    ]
+    folder = Environment(
+        loader=PackageLoader("proofs_check", "report_page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
     folder.filters["prose"] = prose
     style = f'@font-face {{ font-family: "{FAMILY}"; src: url({math_font()}); }}\n{_source(folder, "style.css")}'
     script = _source(folder, "page.js")
     return folder.get_template("page.html").render(
-        document=document, views=views, by_id=dict(zip(links, views)), anchors=links, graph=graph.layout({row["id"]: row["uses"] for row in rows}),
-        headlines=Counter(row["headline"] for row in rows), order=HEADLINES, grades=GRADES, trusted=trusted, remarks=remarks,
-        tone=tone, pictures={name: written.pictures(name) for name in links}, version=__version__, every=len(every),
-        notes={name: written.note(name, links) for name in links}, style=style, script=script,
-        style_digest=_digest(style), script_digest=_digest(script))
+        document=document,
+        views=views,
+        by_id=dict(zip(links, views)),
+        anchors=links,
+        graph=graph.layout({row["id"]: row["uses"] for row in rows}),
+        headlines=Counter(row["headline"] for row in rows),
+        order=HEADLINES,
+        grades=GRADES,
+        trusted=trusted,
+        remarks=remarks,
+        tone=tone,
+        pictures={name: written.pictures(name) for name in links},
+        version=__version__,
+        every=len(every),
+        notes={name: written.note(name, links) for name in links},
+        style=style,
+        script=script,
+        style_digest=_digest(style),
+        script_digest=_digest(script),
+    )
 
 
 def tone(headline: str) -> str:
@@ -93,11 +116,18 @@ def rebuild(out: Path) -> str:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise BadInput(f"expected the report.json of a run in {out}, got {type(error).__name__}; run 'sinkproof verify --out {out}'") from error
+        raise BadInput(
+            f"expected the report.json of a run in {out}, got {type(error).__name__}; "
+            f"run 'sinkproof verify --out {out}'"
+        ) from error
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
-        raise BadInput(f"expected schema {SCHEMA} in {path}, got another; run 'sinkproof verify --out {out}' with this version")
+        raise BadInput(
+            f"expected schema {SCHEMA} in {path}, got another; run 'sinkproof verify --out {out}' with this version"
+        )
     wanted = {row["id"] for row in document["claims"]}
-    found = (json.loads(item.read_text(encoding="utf-8")) for item in sorted((out / "certificates").glob("*/claim.json")))
+    found = (
+        json.loads(item.read_text(encoding="utf-8")) for item in sorted((out / "certificates").glob("*/claim.json"))
+    )
     return html(document, {item["id"]: item for item in found if item["id"] in wanted})
 
 

@@ -97,16 +97,22 @@ def formula(text: str, name: str = "") -> Formula:
     try:
         return Formula(Markup(definition(name, text) if name else mathml(text)), " ".join(plain.split()))
     except (Rejected, ValueError):
-        return Formula(Markup(""), one_line(plain))  # not of the language: the kernel rejects it, the page still shows it
+        return Formula(
+            Markup(""), one_line(plain)
+        )  # not of the language: the kernel rejects it, the page still shows it
 
 
-def view(row: Mapping[str, object], statement: Mapping[str, object] | None, anchor: str, used_by: Sequence[str] = ()) -> ClaimView:
+def view(
+    row: Mapping[str, object], statement: Mapping[str, object] | None, anchor: str, used_by: Sequence[str] = ()
+) -> ClaimView:
     """Joins the two records of a claim; without claim.json (`statement` None) formulas are missing, nothing else."""
     folder = str(PurePosixPath(row["evidence"][0]["certificate"]).parent) if row["evidence"] else ""
     documents = {part["name"]: part for part in (statement or {}).get("parts", ())}
     names = list(documents) or list(dict.fromkeys([*row["satisfiable"], *(item["part"] for item in row["hypotheses"])]))
     parts = tuple(_part(name, row, documents.get(name, {}), folder) for name in names)
-    listed = tuple({**item, "certificate": _path(folder, item["certificate"])} for item in row["neighbours"].get("listed", ()))
+    listed = tuple(
+        {**item, "certificate": _path(folder, item["certificate"])} for item in row["neighbours"].get("listed", ())
+    )
     words = [row["id"], row["title"], row["statement"], *(part.name + " " + part.text for part in parts),
              *(f"{item['name']} {item['text']}" for item in row["hypotheses"])]
     return ClaimView(row, anchor, (statement or {}).get("source", ""), folder, parts, _evidence(row), listed,
@@ -121,15 +127,29 @@ def _part(name: str, row: Mapping[str, object], document: Mapping[str, object], 
             bound = item.get("kind") == "bound"  # of a parameter: its text is the formula, but for "integer T"
             text = item["text"] if bound else formulas.get(item["name"], "")
             drawn = formula(text) if text else None
-            ledger.append(LedgerRow(item["name"], "" if bound else item["text"], None if bound and not drawn.drawn else drawn,
-                                    item["needed"], _path(folder, item["counterexample"])))
+            ledger.append(
+                LedgerRow(
+                    item["name"],
+                    "" if bound else item["text"],
+                    None if bound and not drawn.drawn else drawn,
+                    item["needed"],
+                    _path(folder, item["counterexample"]),
+                )
+            )
     formal = document.get("formal") or {}
     return PartView(
-        name, document.get("text", ""), _over(document), tuple(formula(text, key) for key, text in document.get("definitions", ())),
-        tuple(ledger), tuple(formula(text) for text in document.get("conclusions", ())),
+        name,
+        document.get("text", ""),
+        _over(document),
+        tuple(formula(text, key) for key, text in document.get("definitions", ())),
+        tuple(ledger),
+        tuple(formula(text) for text in document.get("conclusions", ())),
         formula(document["attainment"]) if document.get("attainment") else None,
-        _path(folder, row["satisfiable"].get(name, "")), _path(folder, row["attained"].get(name, "")),
-        f"{formal['theorem']} in proofs_check/formal/{formal['file']}" if formal else "", _rocq(formal))
+        _path(folder, row["satisfiable"].get(name, "")),
+        _path(folder, row["attained"].get(name, "")),
+        f"{formal['theorem']} in proofs_check/formal/{formal['file']}" if formal else "",
+        _rocq(formal),
+    )
 
 
 def _over(document: Mapping[str, object]) -> str:
@@ -138,7 +158,9 @@ def _over(document: Mapping[str, object]) -> str:
         return ""
     types = [f"{item['name']}: {item['type']}" + (f" ({'×'.join(item['shape'])})" if item["shape"] else "")
              for item in document["variables"]]
-    listed = ", ".join(types + [re.sub(r"\boo\b", "∞", bounds(table).replace(" in ", " ∈ ")) for table in document["parameters"]])
+    listed = ", ".join(
+        types + [re.sub(r"\boo\b", "∞", bounds(table).replace(" in ", " ∈ ")) for table in document["parameters"]]
+    )
     return f"{QUANTIFIERS.get(document['quantifier'], document['quantifier'])} {listed}" if listed else ""
 
 
@@ -156,12 +178,27 @@ def _path(folder: str, name: str) -> str:
 def _evidence(row: Mapping[str, object]) -> tuple[EvidenceView, ...]:
     """What was found about each part, the deciding certificate first: a counterexample, else the strongest evidence."""
     found = []
-    mine = [item for item in row["evidence"] if item["role"] == "evidence" or (item["role"] == "refuted" and item["part"] in row["satisfiable"])]
+    mine = [
+        item
+        for item in row["evidence"]
+        if item["role"] == "evidence" or (item["role"] == "refuted" and item["part"] in row["satisfiable"])
+    ]
     for part in dict.fromkeys(item["part"] for item in mine):
         # as in judge(): what refutes comes before what supports, then the first of the strongest that hold
         ranked = sorted((item for item in mine if item["part"] == part),
                         key=lambda item: (item["role"] == "evidence", item["outcome"] != "holds",
                                           *(-int(level) for level in strength(SimpleNamespace(**item)))))
-        found += [EvidenceView(part, item["engine"], item["kind"], item["outcome"], item["grade"], item["scope"], item["certificate"],
-                               index == 0 and row["outcome"] in ("holds", "refuted")) for index, item in enumerate(ranked)]
+        found += [
+            EvidenceView(
+                part,
+                item["engine"],
+                item["kind"],
+                item["outcome"],
+                item["grade"],
+                item["scope"],
+                item["certificate"],
+                index == 0 and row["outcome"] in ("holds", "refuted"),
+            )
+            for index, item in enumerate(ranked)
+        ]
     return tuple(found)

@@ -1,9 +1,9 @@
 """A small mathematical font for the page, cut out of the STIX fonts that matplotlib ships.
 
 Browsers place subscripts, bars and radicals by a font's MATH table, and phones have no font with one.  So the page
-brings its own: the glyphs that formulas use, larger brackets and radicals from the size fonts, and a MATH table with the
-usual proportions.  The licence (SIL Open Font License) leaves documents that embed a font free, and asks that a changed
-font not carry the reserved names, so it gets a name of its own.
+brings its own: the glyphs that formulas use, larger brackets and radicals from the size fonts, and a MATH table with
+the usual proportions.  The licence (SIL Open Font License) leaves documents that embed a font free, and asks that a
+changed font not carry the reserved names, so it gets a name of its own.
 """
 
 from __future__ import annotations
@@ -27,18 +27,46 @@ SIZES = ("One", "Two", "Three", "Four")
 PIECES = {"(": "⎝⎜*⎛", ")": "⎠⎟*⎞", "[": "⎣⎢*⎡", "]": "⎦⎥*⎤", "{": "⎩⎪*⎨⎪*⎧", "}": "⎭⎪*⎬⎪*⎫"}
 # in thousandths of an em, the proportions of Times-like mathematics
 CONSTANTS = {
-    "ScriptPercentScaleDown": 72, "ScriptScriptPercentScaleDown": 58, "DisplayOperatorMinHeight": 1100, "MathLeading": 150,
-    "AxisHeight": 258, "AccentBaseHeight": 450, "FlattenedAccentBaseHeight": 662,
-    "SubscriptShiftDown": 210, "SubscriptTopMax": 368, "SubscriptBaselineDropMin": 50, "SuperscriptShiftUp": 360,
-    "SuperscriptShiftUpCramped": 252, "SuperscriptBottomMin": 120, "SuperscriptBaselineDropMax": 230, "SubSuperscriptGapMin": 150,
-    "SuperscriptBottomMaxWithSubscript": 380, "SpaceAfterScript": 40,
-    "UpperLimitGapMin": 135, "UpperLimitBaselineRiseMin": 300, "LowerLimitGapMin": 135, "LowerLimitBaselineDropMin": 670,
-    "FractionNumeratorShiftUp": 580, "FractionNumeratorDisplayStyleShiftUp": 640, "FractionDenominatorShiftDown": 480,
-    "FractionDenominatorDisplayStyleShiftDown": 640, "FractionNumeratorGapMin": 80, "FractionNumDisplayStyleGapMin": 140,
-    "FractionRuleThickness": 55, "FractionDenominatorGapMin": 80, "FractionDenomDisplayStyleGapMin": 140,
-    "RadicalVerticalGap": 80, "RadicalDisplayStyleVerticalGap": 140, "RadicalRuleThickness": 60, "RadicalExtraAscender": 60,
-    "OverbarVerticalGap": 175, "OverbarRuleThickness": 60, "UnderbarVerticalGap": 175, "UnderbarRuleThickness": 60,
-    "StretchStackGapBelowMin": 150, "StretchStackGapAboveMin": 150,
+    "ScriptPercentScaleDown": 72,
+    "ScriptScriptPercentScaleDown": 58,
+    "DisplayOperatorMinHeight": 1100,
+    "MathLeading": 150,
+    "AxisHeight": 258,
+    "AccentBaseHeight": 450,
+    "FlattenedAccentBaseHeight": 662,
+    "SubscriptShiftDown": 210,
+    "SubscriptTopMax": 368,
+    "SubscriptBaselineDropMin": 50,
+    "SuperscriptShiftUp": 360,
+    "SuperscriptShiftUpCramped": 252,
+    "SuperscriptBottomMin": 120,
+    "SuperscriptBaselineDropMax": 230,
+    "SubSuperscriptGapMin": 150,
+    "SuperscriptBottomMaxWithSubscript": 380,
+    "SpaceAfterScript": 40,
+    "UpperLimitGapMin": 135,
+    "UpperLimitBaselineRiseMin": 300,
+    "LowerLimitGapMin": 135,
+    "LowerLimitBaselineDropMin": 670,
+    "FractionNumeratorShiftUp": 580,
+    "FractionNumeratorDisplayStyleShiftUp": 640,
+    "FractionDenominatorShiftDown": 480,
+    "FractionDenominatorDisplayStyleShiftDown": 640,
+    "FractionNumeratorGapMin": 80,
+    "FractionNumDisplayStyleGapMin": 140,
+    "FractionRuleThickness": 55,
+    "FractionDenominatorGapMin": 80,
+    "FractionDenomDisplayStyleGapMin": 140,
+    "RadicalVerticalGap": 80,
+    "RadicalDisplayStyleVerticalGap": 140,
+    "RadicalRuleThickness": 60,
+    "RadicalExtraAscender": 60,
+    "OverbarVerticalGap": 175,
+    "OverbarRuleThickness": 60,
+    "UnderbarVerticalGap": 175,
+    "UnderbarRuleThickness": 60,
+    "StretchStackGapBelowMin": 150,
+    "StretchStackGapAboveMin": 150,
 }
 EXTENDER = 1
 
@@ -56,7 +84,9 @@ def math_font() -> str:
         for sign in STRETCHY:
             if ord(sign) in cmap and (sign, size) != ("√", "Four"):  # that one is smaller than size three
                 name = _copy(larger, cmap[ord(sign)], font, f"{names[ord(sign)]}.{size}")
-                variants.setdefault(names[ord(sign)], [(names[ord(sign)], _height(font, names[ord(sign)]))]).append((name, _height(font, name)))
+                variants.setdefault(names[ord(sign)], [(names[ord(sign)], _height(font, names[ord(sign)]))]).append(
+                    (name, _height(font, name))
+                )
         if size == "One":
             for sign, pieces in PIECES.items():
                 assemblies[names[ord(sign)]] = (_assembly(larger, font, pieces), 0)
@@ -65,8 +95,15 @@ def math_font() -> str:
     variants[names[ord("∑")]] = [(names[ord("∑")], _height(font, names[ord("∑")])), (total, _height(font, total))]
     minus = names[ord("−")]
     # browsers drop a MATH table that lacks any of its parts, so there is an italic correction and a horizontal variant
-    buildMathTable(font, constants=CONSTANTS, minConnectorOverlap=20, vertGlyphVariants=variants, vertGlyphAssembly=assemblies,
-                   italicsCorrections={names[ord("∑")]: 0}, horizGlyphVariants={minus: [(minus, font["hmtx"][minus][0])]})
+    buildMathTable(
+        font,
+        constants=CONSTANTS,
+        minConnectorOverlap=20,
+        vertGlyphVariants=variants,
+        vertGlyphAssembly=assemblies,
+        italicsCorrections={names[ord("∑")]: 0},
+        horizGlyphVariants={minus: [(minus, font["hmtx"][minus][0])]},
+    )
     _rename(font)
     font.flavor = "woff"
     stream = BytesIO()

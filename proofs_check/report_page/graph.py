@@ -52,9 +52,11 @@ def layers(uses: Mapping[str, Sequence[str]]) -> dict[str, int]:
 
 
 def layout(uses: Mapping[str, Sequence[str]]) -> Graph:
-    """Places the claims that take part in an arrow in columns, each near the mean of what it uses, the rest in rows below."""
+    """Places claims that have an arrow in columns, each near the mean of what it uses, and the rest in rows below."""
     known = {name: [other for other in others if other in uses] for name, others in uses.items()}
-    linked = {name for name, others in known.items() if others} | {other for others in known.values() for other in others}
+    linked = {name for name, others in known.items() if others} | {
+        other for others in known.values() for other in others
+    }
     depth = layers({name: known[name] for name in uses if name in linked})
     place: dict[str, tuple[int, int]] = {}
     deepest = max(depth.values(), default=-1)
@@ -78,8 +80,13 @@ def layout(uses: Mapping[str, Sequence[str]]) -> Graph:
     for index, name in enumerate(lonely):
         place[name] = (index % PER_ROW * (WIDTH + 14), bottom + gap + index // PER_ROW * (HEIGHT + 12))
     edges = tuple(Edge(other, name, _curve(place[other], place[name])) for name in uses for other in known[name])
-    return Graph(tuple(Node(name, *place[name]) for name in uses), edges, max((x for x, _ in place.values()), default=0) + WIDTH,
-                 max((y for _, y in place.values()), default=0) + HEIGHT, bottom + gap if lonely else 0)
+    return Graph(
+        tuple(Node(name, *place[name]) for name in uses),
+        edges,
+        max((x for x, _ in place.values()), default=0) + WIDTH,
+        max((y for _, y in place.values()), default=0) + HEIGHT,
+        bottom + gap if lonely else 0,
+    )
 
 
 def _curve(start: tuple[int, int], end: tuple[int, int]) -> str:

@@ -55,7 +55,8 @@
       all("th[aria-sort]", byId("table")).forEach((cell) => cell.removeAttribute("aria-sort"));
       head.setAttribute("aria-sort", down ? "descending" : "ascending");
       const column = Number(button.dataset.column);
-      const sorted = [...rows].sort((a, b) => compare(order(a, column), order(b, column)) || compare(order(a, 0), order(b, 0)));
+      const by = (place) => (a, b) => compare(order(a, place), order(b, place));
+      const sorted = [...rows].sort((a, b) => by(column)(a, b) || by(0)(a, b));
       body.append(...(down ? sorted.reverse() : sorted));
     });
   }

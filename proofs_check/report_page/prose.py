@@ -15,7 +15,9 @@ from proofs_check.mathml import GREEK
 LETTERS = {**GREEK, "lambda": "λ"}  # a word that formulas cannot use
 _GREEK = "|".join(sorted(LETTERS, key=len, reverse=True))
 _SCRIPT = r"(?:\{[^{}]*\}|\([^()]*\)|-?[A-Za-z0-9∞∗*α-ωΑ-Ω]+)"
-_BASE = rf"(?:(?:(?<![A-Za-z0-9_])|(?<=[A-Z])(?<![A-Za-z0-9_].))(?:{_GREEK}|min|max|cos|[A-Za-zα-ωΑ-Ω])|[α-ωΑ-Ω]|[)\]|‖⟩])"
+_BASE = (
+    rf"(?:(?:(?<![A-Za-z0-9_])|(?<=[A-Z])(?<![A-Za-z0-9_].))(?:{_GREEK}|min|max|cos|[A-Za-zα-ωΑ-Ω])|[α-ωΑ-Ω]|[)\]|‖⟩])"
+)
 _TOKEN = re.compile(
     rf"(?P<base>{_BASE})(?P<sub>_{_SCRIPT})(?![_A-Za-z0-9])(?P<sup>\^{_SCRIPT})?|(?<=[^\s_^])(?P<power>\^{_SCRIPT})")
 _SIGNS = {">=": "≥", "<=": "≤", "!=": "≠", "->": "→"}

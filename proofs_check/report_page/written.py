@@ -36,7 +36,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Link:
-    """A row of the table in notes/trust.md: what a link of the chain asks one to trust, what not, and the kinds it names."""
+    """A row of the table in notes/trust.md: what a link asks one to trust, what not, and the kinds that it names."""
 
     name: Markup
     trusted: Markup
@@ -57,7 +57,7 @@ def claim_page(claim: str) -> str:
 
 
 def pictures(claim: str) -> tuple[Picture, ...]:
-    """The pictures of a claim's note, of the pages that it links and that belong to no claim, and those named after the claim."""
+    """The pictures of a claim's note, of pages of no claim that it links, and those named after the claim."""
     text = claim_page(claim)
     if not text:
         return ()
@@ -65,8 +65,11 @@ def pictures(claim: str) -> tuple[Picture, ...]:
     named = [found for item in sorted(NOTES.iterdir(), key=lambda item: item.name) if item.name.endswith(".md")
              for found in _PICTURE.findall(item.read_text(encoding="utf-8")) if found[1].startswith(f"{claim}-")]
     found = [match for item in (text, *linked) for match in _PICTURE.findall(item)] + named
-    return tuple(Picture(name, caption, _data(name)) for name, caption in {name: caption for caption, name in found}.items()
-                 if (NOTES / "pictures" / name).is_file())
+    return tuple(
+        Picture(name, caption, _data(name))
+        for name, caption in {name: caption for caption, name in found}.items()
+        if (NOTES / "pictures" / name).is_file()
+    )
 
 
 def _data(name: str) -> str:
@@ -99,7 +102,7 @@ def _link(row: list[Token]) -> Link:
 
 
 def _render(tokens: Iterable[Token], anchors: Mapping[str, str], deeper: int) -> Markup:
-    """Tokens as HTML: the page's own title left out, other headings `deeper` levels down, links and pictures made safe."""
+    """Tokens as HTML without the page's own title, other headings `deeper` levels down, links and pictures safe."""
     kept: list[Token] = []
     skipping = False
     for token in tokens:

@@ -1,7 +1,7 @@
 """A run for the tests of report.html: every claim of the theory unjudged, and a few small claims really verified.
 
-The theory's claims come without certificates (so their verdict is OPEN, computed as always), which costs seconds instead
-of minutes and still puts every formula, note and picture on the page.  The small ones have evidence, a use, a
+The theory's claims come without certificates (so their verdict is OPEN, computed as always), which costs seconds
+instead of minutes and still puts every formula, note and picture on the page.  The small ones have evidence, a use, a
 refutation, and a title that tries to be a script.
 """
 
@@ -16,17 +16,19 @@ from proofs_check.verdict import judge
 from proofs_check.verify import ClaimResult, Options, claim_directory, verify
 
 HOSTILE = "<script>document.documentElement.dataset.taken = 'yes'</script>"
-OWN = f'''
+OWN = f"""
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
 HOSTILE = {HOSTILE!r}
 
 
 def squares(name, least, text="x = y^2 is at least " , variants=(), **more):
     part = Part(name="p", text=text + str(least), variables={{"x": "scalar", "y": "scalar"}},
-                hypotheses=(Hypothesis("square", "x = y^2, so x >= 0 & x_1 <y, y>", "x == y**2", Instance({{"x": -1, "y": 0}})),),
+                hypotheses=(Hypothesis("square", "x = y^2, so x >= 0 & x_1 <y, y>", "x == y**2",
+                                       Instance({{"x": -1, "y": 0}})),),
                 conclusions=(f"x >= {{least}}",), satisfiable=Instance({{"x": 4, "y": 2}}),
                 instances=lambda seed: (Instance({{"x": i * i, "y": i}}) for i in range(2, 12)))
-    false = part.vary("above" + more.pop("mark", ""), "constant moved", "x >= 5 " + text, Instance({{"x": 4, "y": 2}}), conclusions=("x >= 5",))
+    false = part.vary("above" + more.pop("mark", ""), "constant moved", "x >= 5 " + text,
+                      Instance({{"x": 4, "y": 2}}), conclusions=("x >= 5",))
     return Claim(id=name, family="own", statement=text, parts=(part,), variants=(false,), required="PROVED ON",
                  required_formal="PROVED ON", **{{"title": "squares", **more}})
 
@@ -34,7 +36,7 @@ def squares(name, least, text="x = y^2 is at least " , variants=(), **more):
 CLAIMS = [squares("BASE", 0), squares("USER", 0, uses=("BASE",)), squares("WRONG", 5), squares("top", 0),
           squares("HOSTILE", 0, text=HOSTILE + '"><img src=x onerror=alert(1)>', mark=HOSTILE, title=HOSTILE,
                   source=HOSTILE, scope_notes=(HOSTILE, "a < b & c > d"))]
-'''
+"""
 
 
 def stored_run(out: Path) -> dict:
