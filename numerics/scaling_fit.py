@@ -73,7 +73,7 @@ def fit_exponent(
     centre = np.array([np.mean([0.5 * (np.log(low) + np.log(high)) for low, high in costs[size]]) for size in sizes]) - slow
     rng = np.random.default_rng(seed)
     upper_half = slice(len(t) // 2 - 1 if len(t) < 6 else len(t) // 2, None)
-    samples = np.array([[_draw(costs[size], rng) for size in sizes] for _ in range(REPLICATES)]) - slow
+    samples = np.column_stack([_resampled(costs[size], rng) for size in sizes]) - slow
     plain = _slope(np.log(t[upper_half]))
     measured = float(plain @ centre[upper_half])
     interval = _ends(samples[:, upper_half] @ plain, measured)
@@ -86,11 +86,12 @@ def fit_exponent(
                _which(held_out[WITHOUT_LOG], held_out[WITH_LOG], width), _verdict(symbolic, interval, wide))
 
 
-def _draw(brackets: Sequence[tuple[float, float]], rng: np.random.Generator) -> float:
-    """The mean log cost of draws taken with replacement, each anywhere in its bracket."""
-    chosen = np.log(np.array(brackets)[rng.integers(0, len(brackets), len(brackets))])
-    share = rng.uniform(size=len(chosen))
-    return float((chosen[:, 0] + share * (chosen[:, 1] - chosen[:, 0])).mean())
+def _resampled(brackets: Sequence[tuple[float, float]], rng: np.random.Generator) -> Float[np.ndarray, " replicate"]:
+    """Mean log costs of draws taken with replacement, each anywhere in its bracket."""
+    low, high = np.log(np.array(brackets)).T
+    chosen = rng.integers(0, len(low), (REPLICATES, len(low)))
+    share = rng.uniform(size=chosen.shape)
+    return (low[chosen] + share * (high - low)[chosen]).mean(axis=1)
 
 
 def _design(*regressors: Float[np.ndarray, " size"]) -> Float[np.ndarray, "size coefficient"]:
