@@ -3,7 +3,7 @@
 Each case is a family of instances with one growing size (a logit gap, T, d, ...) on which the exact inequality is
 strict by construction.  The statement is evaluated as one would write it, in one dtype from end to end (each operation
 rounded), and `first_wrong` is measured: the least size on the case's grid at which the evaluated inequality no longer
-holds.  Run as a program it writes the page: ``python -m numerics.float_limits > notes/float.md``.
+holds.  `python -m proofs_check.float_page` writes the page that holds this table, `notes/float.md`.
 """
 
 from __future__ import annotations

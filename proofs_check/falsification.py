@@ -89,7 +89,7 @@ def page(found: dict) -> str:
     lines = [
         "# What the machine finds when something is dropped", "",
         "Generated from `proofs_check/claims/found.json` by `python -m proofs_check.falsification`, which reads the results of",
-        f"`sinkproof falsify --all --budget {found['budget']} --seed {found['seed']}` (hours on two cores; it goes on where it was stopped).", "",
+        f"`sinkproof falsify --all --budget {found['budget']} --seed {found['seed']}` (tens of minutes; it goes on where it was stopped).", "",
         "Each hypothesis, and each bound of a parameter, is dropped by itself and the rest attacked: counterexamples that were",
         "saved or written by hand are not used. *needed*: the claim names a counterexample by hand, and the machine found its own",
         "again; *open*: it names none, and what was found now stands in the ledger; *bound*: minimum, maximum or integrality of a",

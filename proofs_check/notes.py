@@ -13,7 +13,7 @@ import sys
 from importlib import resources
 from pathlib import Path
 
-from proofs_check.claim import Claim, Part, formal_theorem
+from proofs_check.claim import Claim, Part, bound_formula, formal_theorem
 from proofs_check.claims import all_claims
 from proofs_check.library_page import library_page
 from proofs_check.reading_guide import demands
@@ -107,7 +107,9 @@ def part_block(claim: Claim, part: Part) -> list[str]:
         lines.append(f"Needed, each with an exact counterexample without it: {', '.join(needed)}.")
     if other:
         lines.append(f"Not known to be needed: {', '.join(other)}.")
-    return lines + ([""] if needed or other else [])
+    if part.bounds:
+        lines.append(f"Bounds that are needed: {', '.join(bound_formula(part.parameters, name) or name for name in part.bounds)}.")
+    return lines + ([""] if needed or other or part.bounds else [])
 
 
 def bounds(table: dict) -> str:
