@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,12 +21,11 @@ from numerics.hull import distance_to_hull, min_norm_point
 from numerics.minimum_norm import MinimumNorm, minimum_norm
 from numerics.schatten import dual_exponent, exponent
 from proofs_check.alternative import MOST_EXACT_ENTRIES, cloud_witness, gordan_witness
-from proofs_check.certificates import certificate, instances_body, whole_directory, write_claim, write_cloud
+from proofs_check.certificates import whole_directory, write_cloud
 from proofs_check.claim import Claim, Instance, Part
+from proofs_check.clouds import SLACK, Stored, distance_bounds, distance_witnesses, replayed
 from proofs_check.inputs import BadInput, Tokens
-from proofs_check.kernel import replay_files
 
-SLACK = 2.0**-40
 # Beyond this many pair constraints the exact replay of a general set takes more than a few minutes.
 MOST_PAIRS = 70_000
 SCOPE_NOTES = (
@@ -47,7 +47,7 @@ class Cost:
     status: str
     rank: int = 0
     seconds: float = 0.0
-    grade: str = ""
+    grade: str = "float_certified"
     certificate: str = ""
     w_qk: np.ndarray | None = None
     part: Part | None = None
@@ -79,58 +79,35 @@ class Request:
         return f"{self.pattern} {self.norm}"
 
 
-@dataclass(frozen=True)
-class Places:
-    """Sidecars of the tokens and, where the sink is a key of a general set, of the tokens followed by the sink."""
-
-    directory: Path
-    stored: dict = field(default_factory=dict)
-
-    def cloud(self, array: np.ndarray) -> dict:
-        key = (array.shape, hash(array.tobytes()))
-        if key not in self.stored:
-            self.stored[key] = write_cloud(self.directory, array)
-        return self.stored[key]
-
-
 def costs(tokens: Tokens, requests: list[Request], out: Path,
           progress: Callable[[str], None] = lambda step: None, clock: Callable[[], float] = lambda: 0.0) -> list[Cost]:
-    """Solve every request, write certificates, replay them.  A bound whose certificate is refused comes back None."""
+    """Solve every request, write certificates, replay them.  Where none is accepted the grade stays the solver's."""
     if any(request.pattern == "sink" for request in requests) and tokens.sink is None:
         raise BadInput("expected a sink for the sink pattern, got none; name it with --sink KEY or --sink ROW")
     directory = out / "certificates" / "cost"
     with whole_directory(directory) as filling:
-        places, found = Places(filling), []
+        stored, found = partial(write_cloud, filling), []
         for request in requests:
             progress(request.name)
             start = clock()
-            cost = _solve(tokens, request, places)
+            cost = _solve(tokens, request, stored)
             cost.seconds = clock() - start
             found.append(cost)
         proved = [cost for cost in found if cost.part is not None]
         claim = Claim(id="cost", title="Cheapest patterns on the user's embeddings", family="cost",
                       statement=f"Bounds on min ‖W‖_p for the tokens of {Path(tokens.source).name}.",
                       parts=tuple(cost.part for cost in proved), scope_notes=SCOPE_NOTES, source="the user's arrays")
-        names = write_claim(filling, claim, [certificate(claim, cost.part.name, "evidence", "instances", "cost",
-                                                         instances_body(cost.part, [cost.instance]))
-                                             for cost in proved])
-        progress("kernel replay")
-        grades = {name: record.grade for name, record in replay_files(filling)[0]}
-    for cost, name in zip(proved, names):
-        if name in grades:
-            cost.certificate, cost.grade = str(Path("certificates") / "cost" / name), grades[name]
-        else:
-            cost.grade = "float_certified"
-    for cost in found:
-        if cost.part is None:
-            cost.grade = "float_certified"
+        records = replayed(filling, claim, [cost.instance for cost in proved], progress)
+    for cost, (name, grade) in zip(proved, records):
+        if grade is not None:
+            cost.certificate, cost.grade = str(Path("certificates") / "cost" / name), grade
     return found
 
 
-def _solve(tokens: Tokens, request: Request, places: Places) -> Cost:
+def _solve(tokens: Tokens, request: Request, stored: Stored) -> Cost:
     content = tokens.content
     if request.pattern == "sink" and request.margin is not None:
-        return _sink_margin(content, tokens.sink.astype(np.float64), request, places)
+        return _sink_margin(content, tokens.sink.astype(np.float64), request, stored)
     exact = content.astype(np.float64)
     level = {"margin": request.margin, "mass": request.mass}
     if request.pattern == "sink":
@@ -141,17 +118,17 @@ def _solve(tokens: Tokens, request: Request, places: Places) -> Cost:
         raise BadInput(f"expected at most {MOST_PAIRS * 4} pairs of query and competitor, got "
                        f"{constraints.num_constraints}; give fewer tokens (the sink in margin form has no such limit)")
     answer = minimum_norm(constraints, _norm(request.norm), tolerance=request.tolerance, time_limit=request.time_limit)
-    return _general(constraints, answer, request, places)
+    return _general(constraints, answer, request, stored)
 
 
 def _norm(name: str) -> str | float:
     return name if name in ("nuclear", "frobenius", "spectral") else float(name)
 
 
-def _sink_margin(content: np.ndarray, sink: np.ndarray, request: Request, places: Places) -> Cost:
+def _sink_margin(content: np.ndarray, sink: np.ndarray, request: Request, stored: Stored) -> Cost:
     """C1 (and G1 for a causal mask, which buys nothing): two distances, each from both sides."""
     queries, keys = min_norm_point(content), distance_to_hull(sink, content)
-    cloud = places.cloud(content)
+    cloud = stored(content)
     constants = {"tokens": cloud, "sink": [float(entry) for entry in sink]}
     variables = {"tokens": "cloud", "sink": "vector"}
     name = f"sink {request.norm}"
@@ -167,8 +144,7 @@ def _sink_margin(content: np.ndarray, sink: np.ndarray, request: Request, places
         return cost
     if "undecided" in (queries.status, keys.status):
         return Cost("sink", request.norm, request.form, 0.0, math.inf, "undecided")
-    q = (queries.distance_lower * (1 - SLACK), queries.distance_upper * (1 + SLACK))
-    k = (keys.distance_lower * (1 - SLACK), keys.distance_upper * (1 + SLACK))
+    q, k = distance_bounds(queries), distance_bounds(keys)
     lower, upper = request.margin / (q[1] * k[1]) * (1 - SLACK), request.margin / (q[0] * k[0]) * (1 + SLACK)
     scalars = {"margin": request.margin, "q_low": q[0], "q_high": q[1], "k_low": k[0], "k_high": k[1],
                "lower": lower, "upper": upper}
@@ -183,15 +159,14 @@ def _sink_margin(content: np.ndarray, sink: np.ndarray, request: Request, places
                      "hull_distance_at_most(tokens - sink, k_high, 'k weights')",
                      "lower * q_high * k_high <= margin and upper * q_low * k_low >= margin"))
     cost.instance = Instance({}, {
-        f"{label} {what}": {kind: value} for label, found in (("q", queries), ("k", keys)) for what, kind, value in (
-            ("normal", "normal", [float(entry) for entry in found.normal]),
-            ("weights", "weights", {int(i): float(w) for i, w in zip(found.support, found.weights)}))})
+        f"{label} {what}": witness for label, found in (("q", queries), ("k", keys))
+        for what, witness in distance_witnesses(found).items()})
     left = queries.normal / queries.margin
     cost.w_qk = np.outer(left, -request.margin * keys.normal / keys.margin)
     return cost
 
 
-def _general(constraints: Constraints, answer: MinimumNorm, request: Request, places: Places) -> Cost:
+def _general(constraints: Constraints, answer: MinimumNorm, request: Request, stored: Stored) -> Cost:
     cost = Cost(request.pattern, request.norm, request.form, answer.lower, answer.upper, answer.status,
                 rank=answer.rank)
     if answer.status == "infeasible":
@@ -203,18 +178,18 @@ def _general(constraints: Constraints, answer: MinimumNorm, request: Request, pl
         return cost
     p = exponent(_norm(request.norm))
     cost.lower, cost.upper = answer.lower * (1 - SLACK), answer.upper * (1 + SLACK)
-    cost.part, cost.instance = bounds_part(constraints, answer, p, cost.lower, cost.upper, request.name, places)
+    cost.part, cost.instance = bounds_part(constraints, answer, p, cost.lower, cost.upper, request.name, stored)
     return cost
 
 
 def bounds_part(constraints: Constraints, answer: MinimumNorm, p: float, lower: float, upper: float, name: str,
-                places: Places) -> tuple[Part, Instance]:
+                stored: Stored) -> tuple[Part, Instance]:
     """lower <= min ‖W‖_p <= upper for a constraint set: W and λ are the certificate's, everything else the claim's."""
     is_margin = constraints.margin is not None
     rows, keys = np.nonzero(constraints.competitors)
     levels = constraints.margin if is_margin else constraints.mass
     constants = {
-        "query_cloud": places.cloud(constraints.queries), "key_cloud": places.cloud(constraints.keys),
+        "query_cloud": stored(constraints.queries), "key_cloud": stored(constraints.keys),
         "row_query": constraints.row_query, "favoured": constraints.favoured, "competitors": list(zip(rows, keys)),
         "level": [float(level) for level in levels], "lower": lower, "upper": upper,
     }

@@ -8,20 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from numerics.hull import MinNormPoint, distance_to_hull, min_norm_point
+from numerics.hull import distance_to_hull, min_norm_point
 from numerics.wendel import chance_in_half_space, log10_chance_in_half_space
 from proofs_check.alternative import cloud_witness
-from proofs_check.certificates import certificate, instances_body, whole_directory, write_claim, write_cloud
+from proofs_check.certificates import whole_directory, write_cloud
 from proofs_check.claim import Claim, Instance, Part
+from proofs_check.clouds import SLACK, Stored, distance_bounds, distance_witnesses, replayed
 from proofs_check.inputs import Tokens
-from proofs_check.kernel import replay_files
 
-# How far the stored bounds stay inside the solver's, so that exact arithmetic confirms them.
-SLACK = 2.0**-40
 SCOPE_NOTES = (
     "Under RoPE a half-space is sufficient for a sink head, not necessary (G6): a failed G check does not rule a sink "
     "out.",
@@ -56,16 +55,6 @@ class Check:
             "grade")}
 
 
-@dataclass(frozen=True)
-class Store:
-    """Where clouds go, and the constants that the parts refer to them by."""
-
-    directory: Path
-
-    def cloud(self, array: np.ndarray) -> dict:
-        return write_cloud(self.directory, array)
-
-
 def inspect(tokens: Tokens, values: np.ndarray | None, sink_value: np.ndarray | None, out: Path,
             progress: Callable[[str], None] = lambda step: None) -> list[Check]:
     """Run every check that the given arrays allow, write the certificates, replay them, and return the checks.
@@ -74,10 +63,10 @@ def inspect(tokens: Tokens, values: np.ndarray | None, sink_value: np.ndarray | 
     """
     directory = out / "certificates" / "inspect"
     with whole_directory(directory) as filling:
-        store = Store(filling)
-        checks = list(_token_checks(tokens, store, progress))
+        stored = partial(write_cloud, filling)
+        checks = list(_token_checks(tokens, stored, progress))
         if values is not None:
-            checks += _value_checks(values, sink_value, store, progress)
+            checks += _value_checks(values, sink_value, stored, progress)
         certify(checks, filling, Claim(
             id="inspect", title="Hypotheses on the user's embeddings", family="inspect",
             statement=f"What holds for the arrays of {Path(tokens.source).name}.",
@@ -94,15 +83,10 @@ def certify(checks: list[Check], filling: Path, claim: Claim, shown: Path,
     `shown` is the directory's name as the checks report it, relative to the output directory.
     """
     proved = [check for check in checks if check.part is not None]
-    names = write_claim(filling, claim, [
-        certificate(claim, check.part.name, "evidence", "instances", claim.id,
-                    instances_body(check.part, [Instance({}, check.witnesses)])) for check in proved])
-    progress("kernel replay")
-    accepted, _ = replay_files(filling, names)
-    grades = {name: record.grade for name, record in accepted}
-    for check, name in zip(proved, names):
-        if name in grades:
-            check.certificate, check.grade = str(shown / name), grades[name]
+    records = replayed(filling, claim, [Instance({}, check.witnesses) for check in proved], progress)
+    for check, (name, grade) in zip(proved, records):
+        if grade is not None:
+            check.certificate, check.grade = str(shown / name), grade
         else:
             check.holds, check.margin_lower, check.margin_upper = None, None, None
 
@@ -121,13 +105,12 @@ def hull_check(key: str, hypothesis: str, points: np.ndarray, cloud: dict, shift
         constants["away"], variables["away"], rows = [float(entry) for entry in shift], "vector", "rows - away"
     if found.status == "separated":
         check.holds = True
-        check.margin_lower, check.margin_upper = _two_sided(found)
+        check.margin_lower, check.margin_upper = distance_bounds(found)
         constants |= {"lower": check.margin_lower, "upper": check.margin_upper}
         variables |= {"lower": "scalar", "upper": "scalar"}
         conclusions = (f"lower > 0 and hull_distance_at_least({rows}, lower, 'normal')",
                        f"hull_distance_at_most({rows}, upper, 'weights')")
-        check.witnesses = {"normal": {"normal": [float(entry) for entry in found.normal]},
-                           "weights": {"weights": {int(i): float(w) for i, w in zip(found.support, found.weights)}}}
+        check.witnesses = distance_witnesses(found)
     else:
         separated, witness = cloud_witness(points, shift, found)
         if separated is None:
@@ -141,10 +124,6 @@ def hull_check(key: str, hypothesis: str, points: np.ndarray, cloud: dict, shift
     return check
 
 
-def _two_sided(found: MinNormPoint) -> tuple[float, float]:
-    return found.distance_lower * (1 - SLACK), found.distance_upper * (1 + SLACK)
-
-
 def chance(points: int, dimension: int) -> str:
     """Wendel's probability as text: exact value rounded, or a power of ten."""
     if log10_chance_in_half_space(points, dimension) < -12:
@@ -152,9 +131,9 @@ def chance(points: int, dimension: int) -> str:
     return f"{float(chance_in_half_space(points, dimension)):.6g}"
 
 
-def _token_checks(tokens: Tokens, store: Store, progress: Callable[[str], None]):
+def _token_checks(tokens: Tokens, stored: Stored, progress: Callable[[str], None]):
     content, sink = tokens.content, tokens.sink
-    cloud = store.cloud(content)
+    cloud = stored(content)
     dim = content.shape[1]
     progress("half-space of the queries")
     queries = hull_check("G1 queries", "0 is not in the hull of the queries (content tokens)", content, cloud,
@@ -167,7 +146,7 @@ def _token_checks(tokens: Tokens, store: Store, progress: Callable[[str], None])
     everything = np.vstack([sink[None].astype(content.dtype) if sink.dtype == content.dtype else exact_sink[None],
                             content])
     yield hull_check("G1 queries with sink", "0 is not in the hull of the queries, the sink among them", everything,
-                     store.cloud(everything), None, dim)
+                     stored(everything), None, dim)
     progress("distance of the sink from the keys' hull")
     keys = hull_check("G1 keys", "the sink is not in the hull of the keys", content, cloud, exact_sink, None)
     keys.margin_means = "distance of the sink from the keys' hull"
@@ -237,9 +216,9 @@ def alignment_check(content: np.ndarray, cloud: dict, sink: np.ndarray) -> Check
     return check
 
 
-def _value_checks(values: np.ndarray, sink_value: np.ndarray | None, store: Store,
+def _value_checks(values: np.ndarray, sink_value: np.ndarray | None, stored: Stored,
                   progress: Callable[[str], None]) -> list[Check]:
-    cloud = store.cloud(values)
+    cloud = stored(values)
     rank = int(np.linalg.matrix_rank(values.astype(np.float64)))
     progress("half-space of the values")
     half_space = hull_check("E2 values", "0 is not in the hull of the content values", values, cloud, None, rank)
@@ -250,7 +229,7 @@ def _value_checks(values: np.ndarray, sink_value: np.ndarray | None, store: Stor
         everything = np.vstack([sink_value[None], values])
         checks.append(
             hull_check("E4 all values", "0 is not in the hull of all visible values, the sink's included", everything,
-                                 store.cloud(everything), None, None))
+                       stored(everything), None, None))
     checks.append(_rank_two(values, cloud))
     return checks
 

@@ -79,23 +79,16 @@ def norm_witnesses(**matrices: Matrix) -> dict[str, dict]:
     return {name: decomposition(matrix) for name, matrix in matrices.items()}
 
 
-class _Inline:
-    """In place of sidecar files: small tables stand in the statement itself."""
-
-    def cloud(self, array: np.ndarray) -> list:
-        return array.tolist()
-
-
 def solved_part(constraints: Constraints, p: float, lower: Fraction, upper: Fraction, name: str, text: str) -> Part:
     """The `exists` part lower <= min ‖W‖_p <= upper of a constraint set, stated first and solved when evidence is due.
 
-    W and the dual come from `minimum_norm`; the kernel checks that W is feasible and at most `upper`, and that the
-    dual is feasible and worth at least `lower`.
+    Small tables stand in the statement itself, not in sidecars.  W and the dual come from `minimum_norm`; the kernel
+    checks that W is feasible and at most `upper`, and that the dual is feasible and worth at least `lower`.
     """
     made: list[Instance] = []
 
     def statement(answer) -> tuple[Part, Instance]:
-        part, instance = bounds_part(constraints, answer, p, lower, upper, name, _Inline())
+        part, instance = bounds_part(constraints, answer, p, lower, upper, name, np.ndarray.tolist)
         kinds = {key: kind.replace("cloud", "matrix") for key, kind in part.variables.items()}
         direct = {**part.definitions, "all_queries": "query_cloud", "keys": "key_cloud"}
         return replace(part, text=text, variables=kinds, definitions=direct), instance
