@@ -79,7 +79,10 @@ def layout(uses: Mapping[str, Sequence[str]]) -> Graph:
     gap = 28 if linked and lonely else 0
     for index, name in enumerate(lonely):
         place[name] = (index % PER_ROW * (WIDTH + 14), bottom + gap + index // PER_ROW * (HEIGHT + 12))
-    edges = tuple(Edge(other, name, _curve(place[other], place[name])) for name in uses for other in known[name])
+    boxes = [place[name] for name in linked]
+    edges = tuple(
+        Edge(other, name, _curve(place[other], place[name], boxes)) for name in uses for other in known[name]
+    )
     return Graph(
         tuple(Node(name, *place[name]) for name in uses),
         edges,
@@ -89,7 +92,19 @@ def layout(uses: Mapping[str, Sequence[str]]) -> Graph:
     )
 
 
-def _curve(start: tuple[int, int], end: tuple[int, int]) -> str:
+def _curve(start: tuple[int, int], end: tuple[int, int], boxes: Sequence[tuple[int, int]]) -> str:
+    """From a box's right side to another's left; through the gaps between the boxes of columns on the way."""
     x0, y0, x1, y1 = start[0] + WIDTH, start[1] + HEIGHT // 2, end[0] - 5, end[1] + HEIGHT // 2
-    bend = min(x1 - x0, ACROSS - WIDTH) // 2
-    return f"M{x0} {y0} C{x1 - bend} {y0} {x1 - bend} {y1} {x1} {y1}"
+    points = [(x0, y0)]
+    for x in range(start[0] + ACROSS, end[0], ACROSS):
+        line = y0 + (y1 - y0) * (x + WIDTH // 2 - x0) // (x1 - x0)
+        above, below = (HEIGHT - DOWN) // 2, (HEIGHT + DOWN) // 2
+        gaps = [y + shift for column, y in boxes if column == x for shift in (above, below)]
+        height = min(gaps, key=lambda gap: abs(gap - line), default=line)
+        points += [(x, height), (x + WIDTH, height)]
+    points.append((x1, y1))
+    path = f"M{x0} {y0}"
+    for index, ((xa, ya), (xb, yb)) in enumerate(zip(points, points[1:])):
+        middle = (xa + xb) // 2
+        path += f" C{middle} {ya} {middle} {yb} {xb} {yb}" if index % 2 == 0 else f" L{xb} {yb}"
+    return path

@@ -334,3 +334,11 @@ def test_a_user_stands_to_the_right_of_what_it_uses_and_boxes_do_not_touch() -> 
         0 <= node.x <= drawn.width - graph.WIDTH and 0 <= node.y <= drawn.height - graph.HEIGHT for node in drawn.nodes
     )
     assert graph.layers(uses)["c"] == 2 and graph.layout({}).nodes == ()
+
+
+def test_an_arrow_past_a_column_goes_between_its_boxes() -> None:
+    drawn = graph.layout({"a": [], "b": ["a"], "c": ["a"], "d": ["a"], "e": ["a", "b", "c", "d"]})
+    path, = (edge.path for edge in drawn.edges if (edge.used, edge.user) == ("a", "e"))
+    across = int(re.search(r" L\d+ (\d+)", path)[1])
+    boxes = [node for node in drawn.nodes if node.id in "bcd"]
+    assert all(across < node.y or across > node.y + graph.HEIGHT for node in boxes)
