@@ -65,12 +65,24 @@ def load_claims(path: Path) -> tuple[Claim, ...]:
 
 
 def claim_by_id(name: str, claims: tuple[Claim, ...] | None = None) -> Claim:
-    """The claim with this id; raises ValueError that lists near ids."""
-    claims = all_claims() if claims is None else claims
+    """The claim with this id; raises ValueError that lists the known ids."""
+    if claims is None:
+        claims = _by_module_name(name) or all_claims()
     for claim in claims:
         if claim.id == name:
             return claim
     raise ValueError(f"expected a claim id, got {name!r}; known ids are {', '.join(claim.id for claim in claims)}")
+
+
+def _by_module_name(name: str) -> tuple[Claim, ...]:
+    """The claim of the module named like it, if there is one: loading one claim takes a fraction of the time of all."""
+    for family in FAMILIES:
+        module = f"proofs_check.claims.{family}.{name.lower()}"
+        if name.isalnum() and importlib.util.find_spec(module) is not None:
+            claim = getattr(importlib.import_module(module), "CLAIM", None)
+            if claim is not None and claim.id == name:
+                return (with_found(claim),)
+    return ()
 
 
 def checked(claims: list[Claim], beside: tuple[Claim, ...] = ()) -> tuple[Claim, ...]:
