@@ -98,6 +98,19 @@ class Part:
         return {**{item.name: item.counterexample for item in self.hypotheses},
                 **{name: self.bounds.get(name) for name in bound_names(self.parameters)}}
 
+    def hypothesis(self, name: str) -> Hypothesis:
+        """The hypothesis of that name; ValueError where there is none."""
+        for item in self.hypotheses:
+            if item.name == name:
+                return item
+        raise ValueError(f"expected a hypothesis of part '{self.name}', got '{name}'; choose from "
+                         f"{[item.name for item in self.hypotheses]}")
+
+    def instead(self, name: str, *others: Hypothesis) -> tuple[Hypothesis, ...]:
+        """The part's hypotheses with `others` in place of the named one."""
+        at = self.hypotheses.index(self.hypothesis(name))
+        return (*self.hypotheses[:at], *others, *self.hypotheses[at + 1:])
+
     def vary(self, name: str, operator: str, text: str, counterexample: Instance, *, drop: Sequence[str] = (),
              **changes: object) -> Variant:
         """A false neighbour of this part: some fields changed, some hypotheses dropped, and what refutes it."""

@@ -245,22 +245,17 @@ DEGENERATE = Part(
 )
 
 
-def instead(name: str, *items: Hypothesis) -> tuple[Hypothesis, ...]:
-    """EVERY's hypotheses with others in place of the named one."""
-    return tuple(other for item in EVERY.hypotheses for other in (items if item.name == name else (item,)))
-
-
 VARIANTS = (
     EVERY.vary("centroids", "trap", "The queries' centroid in place of their nearest point.",
-               on_line(x=[[1], [3]], a=[HALF, HALF]), hypotheses=instead("q nearest", Hypothesis(
+               on_line(x=[[1], [3]], a=[HALF, HALF]), hypotheses=EVERY.instead("q nearest", Hypothesis(
                    "centroid", "all a_i are equal", "all(entry == a[0] for entry in a)"))),
     EVERY.vary("centroid of the keys", "centroid for min-norm point", "The keys' centroid in place of their "
                                                                       "nearest point.",
-               on_line(y=[[0], [-2]], b=[HALF, HALF]), hypotheses=instead("k nearest", Hypothesis(
+               on_line(y=[[0], [-2]], b=[HALF, HALF]), hypotheses=EVERY.instead("k nearest", Hypothesis(
                    "centroid", "all b_j are equal", "all(entry == b[0] for entry in b)"))),
     EVERY.vary("dist(0, conv K)", "trap", "k is the point of the keys' hull nearest to zero, not to x_s.",
                with_matrix(sink_instance(ONE, [[2]], [1], 1, b=[1]), [[-1]], HALF),
-               definitions={**FREE, "k": "b @ y"}, hypotheses=instead("k nearest", Hypothesis(
+               definitions={**FREE, "k": "b @ y"}, hypotheses=EVERY.instead("k nearest", Hypothesis(
                    "k nearest", "<k, x_j> >= ‖k‖² on K", "all(dot(k, row) >= dot(k, k) for row in y)"))),
     EVERY.vary("q and k exchanged", "transpose", "W0 = m·k qᵀ/(‖q‖²‖k‖²).",
                with_matrix(sink_instance([[1, 0]], [[0, -1]], [0, 0], 1), [[0, 1], [0, 0]], HALF),
@@ -272,7 +267,7 @@ VARIANTS = (
                conclusions=(BOUND.replace("m * m <= c * c * qk", "m <= c * dot(q, q)"),)),
     UNIQUE.vary("unique in spectral norm", "trap", "A W of margin m with ‖W‖_∞ <= m/(δ_Qδ_K) is W0.",
                 sink_instance([[1, 0]], [[-1, 0]], [0, 0], 1, W=[[1, 0], [0, 1]]),
-                hypotheses=(*(item for item in UNIQUE.hypotheses if item.name != "least norm"), Hypothesis(
+                hypotheses=UNIQUE.instead("least norm", Hypothesis(
                     "least norm", "‖W‖_∞ <= m/(δ_Qδ_K)", "psd(m * m * eye(len(W)) - qk * (transpose(W) @ W))"))),
     DEGENERATE.vary("no margin at all", "strict for non-strict", "If q = 0 or k = 0, no W has even margin m = 0.",
                     on_line_free(x=ZERO, m=0), drop=("margin positive",)),

@@ -295,8 +295,7 @@ SAME = norm_formula("G", "t", "g", "len(G)", "G")
 
 
 def other_norm(part: Part) -> tuple[Hypothesis, ...]:
-    return tuple(replace(item, formula=SAME, counterexample=None) if item.name == "dual norm" else item
-                 for item in part.hypotheses)
+    return part.instead("dual norm", replace(part.hypothesis("dual norm"), formula=SAME, counterexample=None))
 
 
 VARIANTS = (

@@ -188,9 +188,8 @@ VARIANTS = (
                   Instance({"x": [[1, 0], [0, 1]], "sink": [HALF, HALF]}, {"W": {"weights": {0: 1, 1: 1}}})),
     false_formula(DIAGONAL, "one more competitor", "T for T-1", "W has T singular values: ‖G‖ = 1 with N M "
         "= T",
-                  {**THREE_DIAGONAL, "N": 3}, hypotheses=tuple(
-                      item if item.name != "conjugate" else Hypothesis("conjugate", "N M = T", "N*M == T")
-                      for item in DIAGONAL.hypotheses)),
+                  {**THREE_DIAGONAL, "N": 3}, hypotheses=DIAGONAL.instead(
+                      "conjugate", Hypothesis("conjugate", "N M = T", "N*M == T"))),
     false_formula(MASS, "mean margin strictly", "strict for non-strict",
                   "Mass forces the mean margin above L + log n",
                   {"u": 1, "m": 1, "E": 1}, conclusions=("u - m > 0",)),

@@ -124,8 +124,8 @@ RATIO = Part(
     instances=family, strategy=drawn, numeric=ratio_slack,
 )
 
-SAME_NORM = tuple(replace(item, counterexample=None, formula=norm_formula("G", "t", "g", "len(G)", "G"))
-                  if item.name == "dual norm" else item for item in RATIO.hypotheses)
+SAME_NORM = RATIO.instead("dual norm", replace(RATIO.hypothesis("dual norm"), counterexample=None,
+                                               formula=norm_formula("G", "t", "g", "len(G)", "G")))
 THREE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 VARIANTS = (
     RATIO.vary("T for T−1", "T for T-1", "The ratio is at least δ_Qδ_K T/‖XHXᵀ‖_{p*}.",
@@ -145,9 +145,8 @@ VARIANTS = (
     RATIO.vary("distance of the keys from zero", "trap", "δ_K is the distance of the keys' hull from zero, "
                                                          "not from x_s.",
                ratio_instance(EYE, [0, 0], H2, c=1, g=1), definitions={**DEFINITIONS, "k": "b @ x"},
-               hypotheses=tuple(replace(item, counterexample=None, formula="all(dot(k, row) >= dot(k, k) for "
-                                                                           "row in x)")
-                                if item.name == "k nearest" else item for item in RATIO.hypotheses)),
+               hypotheses=RATIO.instead("k nearest", replace(RATIO.hypothesis("k nearest"), counterexample=None,
+                                                             formula="all(dot(k, row) >= dot(k, k) for row in x)"))),
     RATIO.vary("centroids", "centroid for min-norm point", "Centroids of queries and differences in place of "
                                                            "nearest points.",
                ratio_instance(TALL, [0, 1], TELL, a=[HALF, HALF], b=[HALF, HALF]),

@@ -65,8 +65,7 @@ DISTINCT = "[v[j] for j in range(len(v)) if all(v[k] != v[j] for k in range(j))]
 
 def instead(name: str, formula: str) -> tuple[Hypothesis, ...]:
     """E1's hypotheses with another one in place of independence."""
-    return tuple(Hypothesis(name, name, formula) if item.name == "independent family" else item
-                 for item in IDENTIFIED.hypotheses)
+    return IDENTIFIED.instead("independent family", Hypothesis(name, name, formula))
 
 
 CLAIM = Claim(

@@ -87,8 +87,7 @@ SWITCH = Part(
 
 def instead(dropped: str, name: str, text: str, formula: str) -> tuple[Hypothesis, ...]:
     """SWITCH's hypotheses with another one in place of `dropped`."""
-    return tuple(Hypothesis(name, text, formula) if item.name == dropped else item
-                 for item in SWITCH.hypotheses)
+    return SWITCH.instead(dropped, Hypothesis(name, text, formula))
 
 
 def with_normal(a: list, u: list, **more: object) -> Instance:

@@ -147,21 +147,19 @@ CLAIM = Claim(
         POSITIVE.vary("sink outside the hull", "trap",
                       "zero outside the hull of the content keys only (x_s = −1, x_1 = 1)",
                       without_distance([[-1], [1]], [[1]], [HALF, HALF], 1, [HALF, HALF], hull=ABOVE),
-                      hypotheses=(Hypothesis("hull",
-                                             "zero is not in the hull of the content keys, x_s being row 0",
-                                             "separable([x[j] for j in range(1, len(x))], 'hull')"),
-                                  *POSITIVE.hypotheses[1:])),
+                      hypotheses=POSITIVE.instead("hull", Hypothesis(
+                          "hull", "zero is not in the hull of the content keys, x_s being row 0",
+                          "separable([x[j] for j in range(1, len(x))], 'hull')"))),
         BOUND.vary("centroid", "centroid for min-norm point", "‖o‖ >= σ·‖centroid‖",
                    at([[1], [2]], [[1]], [1, 0], 1, [HALF, HALF], F(3, 2)),
-                   hypotheses=tuple(Hypothesis("centroid", "w is uniform",
-                                               "all(entry == 1 / len(w) for entry in w)")
-                                    if item.name == "nearest point" else item for item in HYPOTHESES)),
+                   hypotheses=BOUND.instead("nearest point", Hypothesis(
+                       "centroid", "w is uniform", "all(entry == 1 / len(w) for entry in w)"))),
         BOUND.vary("largest stretch", "wrong matrix", "the bound with σ the largest stretch of V",
                    at([[0, 1]], [[2, 0], [0, 1]], [1], 2, [1]),
-                   hypotheses=tuple(Hypothesis("largest stretch", "σ is attained as a stretch of V",
-                                               "not psd(transpose(V) @ V - (sigma + 1)**2 * eye(2)) and "
-                                               "psd(sigma**2 * eye(2) - transpose(V) @ V)")
-                                    if item.name == "least stretch" else item for item in HYPOTHESES)),
+                   hypotheses=BOUND.instead("least stretch", Hypothesis(
+                       "largest stretch", "σ is attained as a stretch of V",
+                       "not psd(transpose(V) @ V - (sigma + 1)**2 * eye(2)) and "
+                       "psd(sigma**2 * eye(2) - transpose(V) @ V)"))),
         BOUND.vary("stretch forgotten", "constant moved", "‖o‖ >= dist(0, conv) whatever V",
                    at([[1]], [[HALF]], [1], HALF, [1]), conclusions=("dot(o, o) >= dist**2",)),
         BOUND.vary("stretch not squared", "exponent moved", "‖o‖² >= σ·dist²",

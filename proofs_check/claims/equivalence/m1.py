@@ -333,24 +333,20 @@ CLAIM = Claim(
         HEARD.vary("nonzero values under LayerNorm", "wrong matrix", "(b) with V ≠ 0 in place of CV ≠ 0",
                    heard([[1, 0], [0, 0]], [HALF, HALF], [[1, 0], [1, 0]], [[HALF, -HALF], [-HALF, HALF]], 0,
                          1),
-                   hypotheses=tuple(Hypothesis("value map", "V ≠ 0",
-                                               "any(entry != 0 for row in V for entry in row)")
-                                    if item.name == "value map "
-                                                    "heard" else item for item in HEARD.hypotheses)),
+                   hypotheses=HEARD.instead("value map heard", Hypothesis(
+                       "value map", "V ≠ 0", "any(entry != 0 for row in V for entry in row)"))),
         FINITE.vary("the sink's key", "drop hypothesis",
                     "(c) with j = s: a change of x_s says nothing about functions of (x_i, x_s)", AT_SINK,
                     drop=("content key",)),
         FINITE.vary("rank of V", "wrong matrix", "(c) with rank(V) >= 2 in place of rank(CV) >= 2",
                     heard([[1, -1], [0, 0]], [HALF, HALF], PLANE, [[HALF, -HALF], [-HALF, HALF]], 0, 1,
                           s=0, W=PLANE),
-                    hypotheses=tuple(Hypothesis("rank of V", "rank(V) >= 2", "rank(V) >= 2")
-                                     if item.name == "rank two" else
-                                     item for item in FINITE.hypotheses)),
+                    hypotheses=FINITE.instead("rank two", Hypothesis(
+                        "rank of V", "rank(V) >= 2", "rank(V) >= 2"))),
         FINITE.vary("rank one", "T for T-1", "(c) with rank(CV) >= 1",
                     line([1, 0], [HALF, HALF], 1, 0, 1, s=0, W=[[1]]),
-                    hypotheses=tuple(Hypothesis("rank one", "rank(CV) >= 1", "rank(C @ V) >= 1")
-                                     if item.name == "rank two"
-                                     else item for item in FINITE.hypotheses)),
+                    hypotheses=FINITE.instead("rank two", Hypothesis(
+                        "rank one", "rank(CV) >= 1", "rank(C @ V) >= 1"))),
     ),
     scope_notes=("(b) and (c) are shown by explicit changes of x_j, valid for every input at which the norm "
                  "is defined; with RMSNorm's ε > 0 outputs are slightly off the sphere.",

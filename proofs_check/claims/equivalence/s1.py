@@ -74,8 +74,8 @@ SOFT = Part(
 
 
 def instead(name: str, text: str, formula: str) -> tuple[Hypothesis, ...]:
-    return tuple(Hypothesis(name, text, formula) if item.name == INDEPENDENT.name else item
-                 for item in SOFT.hypotheses)
+    """S1's hypotheses with another one in place of independence."""
+    return SOFT.instead(INDEPENDENT.name, Hypothesis(name, text, formula))
 
 
 CLAIM = Claim(

@@ -247,9 +247,8 @@ CLAIM = Claim(
                   definitions={**NORM.definitions, "beta": "a[j] * (nu + kappa * h * g)"}),
         NORM.vary("value for distance", "wrong matrix", "the norm bound with ‖v_j‖ in place of ‖v_j − o_i‖",
                   line([2, 0], [1, 1], 0, 1, kappa=-1, nu=1, h=0, g=2),
-                  hypotheses=tuple(Hypothesis("distance", "‖v_j‖ <= h",
-                                              "h >= 0 and dot(values[j], values[j]) <= h**2")
-                                   if item.name == "distance" else item for item in NORM.hypotheses)),
+                  hypotheses=NORM.instead("distance", Hypothesis(
+                      "distance", "‖v_j‖ <= h", "h >= 0 and dot(values[j], values[j]) <= h**2"))),
         NORM.vary("own token too", "drop hypothesis", "the norm bound at j = i",
                   line([1, 5], [1, 1], 0, 0, nu=1, h=2, g=1), drop=("another token",)),
         NORM.vary("1% sharper", "constant moved", "99% of the norm bound",
