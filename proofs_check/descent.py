@@ -89,13 +89,22 @@ def descend(probe: Probe, start: Values, rng: random.Random, evaluations: int) -
             answer = probe.judge(candidate)
             if answer.refutes():
                 return Descent(candidate, answer, slack, True, spent)
-    return Descent(exact, None, slack, penalty(exact) <= FEASIBLE and slack < -SUSPICIOUS and _opaque(probe, exact), spent)
+    answer = probe.judge(exact)
+    if answer.refutes():
+        return Descent(exact, answer, slack, True, spent)
+    return Descent(exact, None, slack, penalty(exact) <= FEASIBLE and slack < -SUSPICIOUS and _opaque(probe, exact, answer), spent)
 
 
-def _opaque(probe: Probe, values: Values) -> bool:
-    """Could the point be a counterexample?  Not when the kernel says that its conclusions hold there."""
-    answer = probe.judge(values)
-    return not (answer.meets is True and answer.concludes is True)
+def _opaque(probe: Probe, values: Values, answer: Answer) -> bool:
+    """Could the point be a counterexample?  Not when the kernel says that its conclusions hold there, nor where a
+    hypothesis fails that is no comparison (a comparison may fail by rounding).
+
+    A slack that is evaluated from the formulas themselves says no more than the kernel, so there only what the kernel
+    leaves undecided is suspect.
+    """
+    if probe.numeric is None:
+        return answer.meets is True and answer.concludes is None
+    return not (answer.meets is True and answer.concludes is True) and probe.meets_the_rest(values)
 
 
 def _slack(probe: Probe, values: Values) -> float:

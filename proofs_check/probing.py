@@ -136,6 +136,14 @@ class Probe:
             return read_instance(self.wider, encode_instance(self.part, Instance(values)), None)[0]
         return dict(values)
 
+    def meets_the_rest(self, values: Values) -> bool:
+        """Do the kept hypotheses hold that are no conjunctions of comparisons, such as psd(m)?"""
+        try:
+            evaluator = Witnessing(self.part, self._complete(values), self.definitions)
+            return all(evaluator.truth(text) for text in self.kept if not compares(tree(text)))
+        except ERRORS:
+            return False
+
     def has_slack(self) -> bool:
         """Is there anything to go downhill on?"""
         return self.numeric is not None or bool(self.aims)
@@ -243,6 +251,16 @@ def flat(value: object, balls: bool = False) -> list[fmpq]:
     if isinstance(value, arb) or isinstance(value, bool):
         raise ValueError("expected exact numbers")
     return [fmpq(value)]
+
+
+def compares(node: ast.expr) -> bool:
+    """Is the statement a conjunction of comparisons, all of which `atoms` finds?"""
+    if isinstance(node, ast.BoolOp):
+        return isinstance(node.op, ast.And) and all(map(compares, node.values))
+    if isinstance(node, ast.Compare):
+        return all(isinstance(operation, _RELATIONS) for operation in node.ops)
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "all" and len(node.args) == 1 \
+        and isinstance(node.args[0], ast.GeneratorExp) and compares(node.args[0].elt)
 
 
 def atoms(node: ast.expr, within: bool = False) -> list[Atom]:

@@ -56,6 +56,11 @@ def test_a_cached_run_gives_the_same_result_as_a_fresh_one(sources: Path, cache:
     assert run_gate(sources, cache=cache) == run_gate(sources, cache=cache) == run_gate(sources)
 
 
+def test_the_compiler_by_itself_accepts_an_admitted_falsehood(needs_rocq, tmp_path: Path):
+    (tmp_path / "Trap.v").write_text("Theorem absurd : False. Admitted.\n")
+    assert subprocess.run(["coqc", "-q", "Trap.v"], cwd=tmp_path, capture_output=True, check=False).returncode == 0
+
+
 def test_an_admitted_theorem_is_rejected_twice_over(sources: Path, cache: Path, edit):
     edit("First.v", "by []. Qed.", "Admitted.")
     result = run_gate(sources, cache=cache)

@@ -106,6 +106,21 @@ def test_a_violation_in_floats_that_no_exact_instance_confirms_is_suspect():
     assert descend(probe(part), {"x": fmpq(1)}, random.Random(0), 30).feasible
 
 
+@pytest.mark.parametrize("numeric", [None, lambda values: float(values["x"])])
+def test_a_point_where_a_hypothesis_fails_that_is_no_comparison_is_not_suspect(numeric):
+    part = Part(name="psd", text="", variables={"x": "scalar", "y": "scalar"}, hypotheses=(Hypothesis("psd", "", "psd([[x, 1], [1, y]])"),),
+                conclusions=("x > 0",), satisfiable=Instance({"x": 1, "y": 1}), numeric=numeric)
+    found = descend(probe(part), probe(part).read(part.satisfiable), random.Random(0), 100)
+    assert found.slack < 0 and found.answer is None and not found.feasible
+    assert attack(claim(part), part, "", 100).outcome == "nothing found"
+
+
+def test_an_undecided_conclusion_far_below_zero_is_suspect_without_a_numerical_route():
+    part = Part(name="root", text="", variables={"x": "scalar"}, conclusions=("x > 4 or sqrt(2)*sqrt(2) == 2",), satisfiable=Instance({"x": 1}))
+    found = descend(probe(part), {"x": fmpq(1)}, random.Random(0), 60)
+    assert found.slack < 0 and found.feasible
+
+
 def test_repairs_solve_the_equalities_exactly():
     line = probe(LINE, "positive")
     moved = [line.moved({"x": fmpq(-3), "y": fmpq(7)}, random.Random(seed)) for seed in range(20)]

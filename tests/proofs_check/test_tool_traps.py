@@ -1,4 +1,4 @@
-"""Where sympy, mpmath, numpy, scipy, SCS, hypothesis and 32-bit jax are known to mislead, and what the pipeline says there.
+"""Where sympy, mpmath, numpy, scipy, SCS, Clarabel, hypothesis and jax are known to mislead, and what the pipeline says there.
 
 Each test first shows the tool's answer, or that this version no longer gives it; the second half, that the pipeline does
 not repeat the error, is asserted either way.
@@ -134,6 +134,33 @@ def test_a_linear_programme_is_feasible_within_a_tolerance_and_gordans_alternati
     assert told.status == 0  # "weights of zero exist"
     separated, witness = gordan_witness(rows)
     assert separated and all(sum(Fraction(a) * b for a, b in zip(row, witness["normal"])) > 0 for row in rows)
+
+
+def test_numpys_cholesky_accepts_an_indefinite_matrix_and_the_kernel_does_not():
+    rows = [[7.0, 1.0], [1.0, 1.0 / 7.0]]
+    assert Fraction(rows[0][0]) * Fraction(rows[1][1]) < 1  # so the determinant is negative
+    told = np.linalg.cholesky(np.array(rows))
+    assert np.all(np.isfinite(told)) and float(np.linalg.eigvalsh(np.array(rows))[0]) >= 0.0
+    assert kernel_says("not psd(m)", m=rows)
+
+
+def test_jax_reads_past_the_end_of_an_array_and_the_kernel_refuses():
+    assert int(jnp.arange(3)[7]) == 2
+    with pytest.raises(Rejected):
+        kernel_says("v[7] == 2", v=[0, 1, 2])
+
+
+def test_clarabel_calls_an_infimum_optimal_that_is_not_attained_and_no_rounding_of_its_point_replays():
+    """Least x with [[x, 1], [1, y]] positive semidefinite: every x > 0 will do, 0 will not."""
+    gram = cvxpy.Variable((2, 2), PSD=True)
+    problem = cvxpy.Problem(cvxpy.Minimize(gram[0, 0]), [gram[0, 1] == 1])
+    problem.solve(solver="CLARABEL")
+    assert problem.status == "optimal" and abs(problem.value) < 1e-6
+    y = Fraction(float(gram.value[1, 1])).limit_denominator(10)
+    assert kernel_says("not psd(m)", m=[[0, 1], [1, y]])
+    part = Part(name="p", text="", variables={"x": "scalar", "y": "scalar"}, hypotheses=(Hypothesis("psd", "", "psd([[x, 1], [1, y]])"),),
+                conclusions=("x > 0",), satisfiable=Instance({"x": 1, "y": 1}))
+    assert attack(own(part), part, "", 300).outcome == "nothing found"
 
 
 MONOMIALS = [(i, j) for i in range(5) for j in range(5 - i)]
