@@ -15,6 +15,7 @@ import numpy as np
 
 from proofs_check.audit.meaning import main_condition
 from proofs_check.audit.page import PICTURES, markdown, sections
+from proofs_check.audit.run import Options
 from proofs_check.audit.summary import Table, fixed, heads_of, number, share
 from proofs_check.audit.text import WITH
 
@@ -140,13 +141,24 @@ def ranges(document: dict) -> Table:
     )
 
 
+def command(document: dict) -> str:
+    """The command that made the document, as far as its numbers depend on it."""
+    named = {"texts": "--texts", "tolerance": "--tolerance", "iterations": "--iterations", "seed": "--seed"}
+    changed = [
+        f"{option} {document['settings'][name]:g}"
+        for name, option in named.items()
+        if document["settings"][name] != getattr(Options(), name)
+    ]
+    return " ".join(["sinkproof audit smollm2", *changed])
+
+
 def generated(document: dict) -> str:
     lines = [
         BEGIN,
         "",
         "## Measured",
         "",
-        "Command: `sinkproof audit smollm2`; page: `python -m proofs_check.audit.notes sinkproof-out`.",
+        f"Command: `{command(document)}`; page: `python -m proofs_check.audit.notes sinkproof-out`.",
         "",
         "### Beside the earlier measurement",
         "",

@@ -17,7 +17,7 @@ from numerics.hull import min_norm_point
 from numerics.moments import mean_off_diagonal, moment_cosines
 from proofs_check import cli
 from proofs_check.audit import layer as audit_layer
-from proofs_check.audit import network, page, run
+from proofs_check.audit import network, notes, page, run, summary
 from proofs_check.audit.meaning import meaning
 from proofs_check.audit.page import meaning_table
 from proofs_check.audit.text import WITH, WITHOUT, plan, read_paragraphs
@@ -406,3 +406,64 @@ def test_averages_keep_extremes_and_turn_answers_into_shares():
     )
     assert found == {"mean": 2.0, "least": -1.0, "greatest": 5.0, "half_space": 0.5, "rank": 2, "correlation": 0.5}
     assert audit_layer._average([None]) is None and audit_layer._mean([None, float("nan")]) is None
+
+
+def deep(document: dict, layers: int = 30) -> dict:
+    """The document of a model with many layers: those of a tiny one, repeated and renumbered."""
+    made = [document["layers"][place % 3] | {"layer": place} for place in range(layers)]
+    network = document["network"]
+    made_network = network | {
+        "entering": [network["entering"][place % 3] for place in range(layers)],
+        "layers": [network["layers"][place % 2] | {"layer": place} for place in range(layers - 1)],
+    }
+    return document | {"layers": made, "network": made_network}
+
+
+def test_the_notes_page_keeps_what_is_written_by_hand_and_counts_what_was_measured(audited, tmp_path, monkeypatch):
+    out, document = audited(DRAWN)
+    folder = tmp_path / "out"
+    shutil.copytree(
+        out, folder, ignore=lambda where, names: [name for name in names if name in ("audit", "certificates")]
+    )
+    (folder / "audit.json").write_text(json.dumps(deep(document)))
+    (tmp_path / "notes" / "pictures").mkdir(parents=True)
+    monkeypatch.setattr(notes, "NOTES", tmp_path / "notes")
+    page_file = tmp_path / "notes" / "checkpoint.md"
+    page_file.write_text(f"# By hand\n\nKept.\n\n{notes.BEGIN}\n\nOld.\n")
+    assert notes.main([str(folder)]) == 0
+    text = page_file.read_text()
+    assert text.startswith("# By hand\n\nKept.\n\n" + notes.BEGIN) and "Old." not in text
+    assert (tmp_path / "notes" / "pictures" / "checkpoint-heads.png").read_bytes() == (
+        out / "audit-heads.png"
+    ).read_bytes()
+    negative = [head["trace_vo"] < 0 for layer in document["layers"] for head in layer["heads"]]
+    assert f"| heads with tr W_VO < 0 | about a third | {np.mean(negative):.2f} |" in text
+    assert notes.main([str(tmp_path)]) == 2 and notes.main([]) == 2
+
+
+def test_the_page_of_notes_has_the_mark_of_its_generator():
+    text = (notes.NOTES / "checkpoint.md").read_text()
+    assert text.count(notes.BEGIN) == 1 and "sinkproof audit smollm2" in text.split(notes.BEGIN)[1]
+
+
+def test_tables_count_layers_and_heads_as_the_document_has_them(audited):
+    _, document = audited(DRAWN)
+    columns, rows = summary.score_table(document)
+    assert [row[0] for row in rows] == list(document["layers"][0]["tokens"]) and len(columns) == 7
+    column = columns.index("mass without row 0")
+    means = [
+        head["scores"][WITH]["mass_without_row_0"]["mean"] for layer in document["layers"] for head in layer["heads"]
+    ]
+    expected = " / ".join(f"{np.mean([mean > threshold for mean in means]):.2f}" for threshold in (0.3, 0.8))
+    assert rows[0][column] == expected
+    columns, rows = summary.mixing_table(document, WITH)
+    uniform = [
+        next(point for point in layer["mixing"][WITH] if (point["target"], point["t"]) == ("uniform", 1.0))
+        for layer in document["layers"]
+    ]
+    agree = sum((point["predicted_change"] > 0) == (point["measured_change"] > 0) for point in uniform)
+    found = next(row for row in rows if row[:2] == ["uniform", "1"])
+    assert found[columns.index("sign agrees")] == f"{agree} of 3"
+    assert found[2] == f"{np.mean([point['measured_change'] for point in uniform]):.4f}"
+    assert len(summary.layer_table(document)[1]) == 3 and len(summary.network_table(document)[1]) == 5
+    assert summary.number(None) == summary.fixed(float("nan")) == "–"
