@@ -62,7 +62,7 @@ def test_a_run_that_is_missing_is_one_sentence_and_the_page_stays(tmp_path, caps
     (tmp_path / "exchangeable").mkdir()
     (tmp_path / "exchangeable" / "scale.json").write_text(json.dumps({}))
     assert scaling_page.main([str(tmp_path)]) == 2
-    assert "independent/scale.json, found none; run: python -m proofs_check.scaling_page --run" in capsys.readouterr().err
+    assert "fading/scale.json, found none; run: python -m proofs_check.scaling_page --run" in capsys.readouterr().err
     assert scaling_page.PAGE.read_bytes() == before
 
 
