@@ -13,6 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float
 
+from numerics.indices import require_sink_index
+
 __all__ = [
     "banded_attention",
     "block_attention",
@@ -113,10 +115,7 @@ def sink_attention(num_tokens: int, sink: int = 0) -> Float[jax.Array, "query ke
     >>> sink_attention(2).tolist()
     [[1.0, 0.0], [1.0, 0.0]]
     """
-    if not 0 <= sink < _size(num_tokens):
-        raise ValueError(
-            f"Expected a sink index in 0..{num_tokens - 1}, got {sink}; pass the sink's row number."
-        )
+    require_sink_index(sink, _size(num_tokens))
     return jnp.zeros((num_tokens, num_tokens)).at[:, sink].set(1.0)
 
 

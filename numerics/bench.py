@@ -18,16 +18,14 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from jaxtyping import Float
-
 from numerics.constraints import diagonal_constraints
 from numerics.minimum_norm import certified, minimum_norm
 from numerics.reference import reference_minimum_norm
+from numerics.scaling_clouds import independent_unit_tokens
 from numerics.schatten import exponent
 from numerics.two_sided import relative_gap
 
-__all__ = ["BenchCase", "BenchRow", "bench", "default_cases", "independent_unit_tokens", "measure", "ratio"]
+__all__ = ["BenchCase", "BenchRow", "bench", "default_cases", "measure", "ratio"]
 
 SOLVERS = ("sinkproof", "CLARABEL", "SCS")
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -68,12 +66,6 @@ class BenchRow:
     def met(self) -> bool:
         """Whether the certified gap reached the case's tolerance."""
         return bool(self.gap <= self.case.tolerance)
-
-
-def independent_unit_tokens(num_tokens: int, dim: int, seed: int) -> Float[np.ndarray, "token dim"]:
-    """Independent tokens, uniform on the unit sphere."""
-    tokens = np.random.default_rng(seed).standard_normal((num_tokens, dim))
-    return tokens / np.linalg.norm(tokens, axis=1, keepdims=True)
 
 
 def default_cases(profile: str = "quick") -> list[BenchCase]:

@@ -20,6 +20,7 @@ from scipy.special import entr
 
 from numerics.cloud import dot_error
 from numerics.hull import min_norm_point
+from numerics.soft_maximum import soft_maximum
 
 __all__ = ["EntropicPoint", "entropic_point"]
 
@@ -64,7 +65,7 @@ def entropic_point(
     best_w, best_mu = w, np.full(count, 1.0 / count)
     theta = 0.0
     for iteration in range(1, _MAX_NEWTON + 1):
-        value, mu = _soft_minimum(rows @ w)
+        value, mu = soft_maximum(-(rows @ w))
         pull = rows.T @ mu
         lower = (odds + float(entr(mu).sum())) / float(np.linalg.norm(pull))
         if lower > best_lower:
@@ -108,7 +109,7 @@ def _newton(rows, w, theta, value, mu, pull, odds):
         while step > 1e-12:
             trial = w + step * centring
             if (
-                0.5 * float(trial @ trial) + theta * _soft_minimum(rows @ trial)[0]
+                0.5 * float(trial @ trial) + theta * soft_maximum(-(rows @ trial))[0]
                 <= base - 0.25 * step * decrement
             ):
                 break
@@ -123,14 +124,6 @@ def _newton(rows, w, theta, value, mu, pull, odds):
     return w + centring + (new_theta - theta) * tangent, new_theta
 
 
-def _soft_minimum(margins: Float[np.ndarray, " point"]) -> tuple[float, Float[np.ndarray, " point"]]:
-    """log sum exp(-margin) and its softmax weights."""
-    top = float((-margins).max())
-    weights = np.exp(-margins - top)
-    total = float(weights.sum())
-    return top + math.log(total), weights / total
-
-
 def _scale(rows: Float[np.ndarray, "point dim"], w: Float[np.ndarray, " dim"], odds: float) -> float:
     """The least t with log sum exp(-t <w, d_j>) <= -L, by Newton from below on a convex decreasing
     function.
@@ -140,7 +133,7 @@ def _scale(rows: Float[np.ndarray, "point dim"], w: Float[np.ndarray, " dim"], o
         return math.inf
     t = 0.0
     for _ in range(200):
-        value, mu = _soft_minimum(t * margins)
+        value, mu = soft_maximum(-t * margins)
         if value <= -odds:
             return t * (1.0 + 1e-14)
         t = max(t + (value + odds) / float(mu @ margins), t * (1.0 + 1e-15))

@@ -17,6 +17,7 @@ from jaxtyping import Float, Int
 
 from numerics.cloud import PointCloud
 from numerics.hull import MinNormPoint, distance_to_hull, min_norm_point
+from numerics.indices import require_sink_index
 
 __all__ = ["Alternative", "SinkRepresentation", "gordan", "outer_rows", "pair_rows", "representable", "sink_pairs"]
 
@@ -97,10 +98,7 @@ def sink_pairs(
     >>> sink_pairs(3, 0, causal=True).tolist()
     [[1, 1], [2, 1], [2, 2]]
     """
-    if not 0 <= sink < num_tokens:
-        raise ValueError(
-            f"Expected a sink index in 0..{num_tokens - 1}, got {sink}; pass the sink's row number."
-        )
+    require_sink_index(sink, num_tokens)
     others = [i for i in range(num_tokens) if i != sink]
     chosen_queries = sorted(
         set([i for i in others if i > sink or not causal] if queries is None else queries)

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
 
-__all__ = ["CLOUDS", "DRAWN", "Geometry", "Reservoir", "exchangeable_tokens", "geometry_tokens"]
+__all__ = ["CLOUDS", "DRAWN", "Geometry", "Reservoir", "exchangeable_tokens", "geometry_tokens",
+           "independent_unit_tokens"]
 
 Cloud = tuple[Float[np.ndarray, "token dim"], Float[np.ndarray, " dim"]]
 
@@ -111,25 +113,26 @@ def geometry_tokens(geometry: Geometry, count: int, seed: int, draw: int) -> Clo
     if geometry.cloud == "touching":
         return exchangeable_tokens(count, rho, rho, math.sqrt(rho))
     if geometry.cloud == "common":
-        return _common_tokens(count, rho, beta, sigma, np.random.default_rng([seed, count, draw]))
+        return _common_tokens(count, rho, beta, sigma, [seed, count, draw])
     if geometry.cloud == "independent":
-        rows = _unit_rows(np.random.default_rng([seed, count, draw]), count + 1, count)
+        rows = independent_unit_tokens(count + 1, count, [seed, count, draw])
         return rows[1:], rows[0]
     raise ValueError("Expected the rows of a 'real' cloud beside the job, got none; draw them from a Reservoir.")
 
 
-def _unit_rows(rng: np.random.Generator, count: int, dim: int) -> Float[np.ndarray, "row dim"]:
-    rows = rng.standard_normal((count, dim))
+def independent_unit_tokens(count: int, dim: int, seed: int | Sequence[int]) -> Float[np.ndarray, "token dim"]:
+    """Independent tokens (count, dim), uniform on the unit sphere; ``seed`` as numpy's ``default_rng`` takes it."""
+    rows = np.random.default_rng(seed).standard_normal((count, dim))
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
-def _common_tokens(count: int, rho: float, beta: float, sigma: float, rng: np.random.Generator) -> Cloud:
+def _common_tokens(count: int, rho: float, beta: float, sigma: float, seed: Sequence[int]) -> Cloud:
     """Coordinates: u, then the z_i's T dimensions, then one for what is left of the sink."""
     if not (0.0 < rho < 1.0 and beta**2 <= rho * sigma**2):
         raise ValueError(f"Expected 0 < rho < 1 and beta² <= rho sigma² for a common direction, got rho = {rho}, beta = {beta},"
                          f" sigma = {sigma}; no such tokens exist, raise rho or lower |beta|.")
     tokens, sink = np.zeros((count, count + 2)), np.zeros(count + 2)
     tokens[:, 0] = math.sqrt(rho)
-    tokens[:, 1:-1] = math.sqrt(1.0 - rho) * _unit_rows(rng, count, count)
+    tokens[:, 1:-1] = math.sqrt(1.0 - rho) * independent_unit_tokens(count, count, seed)
     sink[0], sink[-1] = beta / math.sqrt(rho), math.sqrt(max(sigma**2 - beta**2 / rho, 0.0))
     return tokens, sink

@@ -22,6 +22,7 @@ from scipy.special import xlogy
 from numerics.cloud import UNIT_ROUNDOFF, dot_error
 from numerics.constraints import Constraints
 from numerics.schatten import dual_exponent, exponent, lp_norm, schatten_norm
+from numerics.soft_maximum import soft_maximum
 
 __all__ = [
     "dual_matrix_norm",
@@ -138,8 +139,5 @@ def _log_sum_exp(
     """
     counts = np.isfinite(margins)
     finite = np.where(counts, margins, 0.0)
-    values = np.where(counts, -t * finite, -np.inf)
-    top = values.max(axis=1)
-    weights = np.exp(values - top[:, None])
-    total = weights.sum(axis=1)
-    return top + np.log(total), -(weights * finite).sum(axis=1) / total
+    values, weights = soft_maximum(np.where(counts, -t * finite, -np.inf))
+    return values, -(weights * finite).sum(axis=1)

@@ -4,7 +4,8 @@ import os
 import numpy as np
 import pytest
 
-from numerics.bench import BenchCase, BenchRow, bench, default_cases, independent_unit_tokens, measure, ratio
+from numerics.bench import BenchCase, BenchRow, bench, default_cases, measure, ratio
+from numerics.scaling_clouds import independent_unit_tokens
 
 CASE = BenchCase(4, 4, "nuclear", 1e-4)
 

@@ -4,10 +4,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from numerics.bench import independent_unit_tokens
 from numerics.constraints import Constraints, constraints_from_triples, diagonal_constraints, sink_constraints
 from numerics.minimum_norm import minimum_norm
 from numerics.reference import reference_minimum_norm
+from numerics.scaling_clouds import independent_unit_tokens
 from numerics.tasks import copy_paste, inverse_bigram
 from numerics.two_sided import dual_matrix_norm, dual_objective
 
