@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 import zipfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,8 +52,8 @@ def read_arrays(path: Path, wanted: str | None) -> dict[str, np.ndarray]:
     try:
         if path.suffix == ".npy":
             if wanted is not None:
-                raise BadInput(f"expected no name for the one array of '{path}', got '{wanted}'; leave it out, or save several "
-                               "arrays as .npz")
+                raise BadInput(f"expected no name for the one array of '{path}', got '{wanted}'; leave it out, or save "
+                               "several arrays as .npz")
             with path.open("rb") as stream:
                 _affordable(stream, path.name)
             return {"": np.load(path, allow_pickle=False)}
@@ -69,8 +71,9 @@ def read_arrays(path: Path, wanted: str | None) -> dict[str, np.ndarray]:
     except BadInput:
         raise
     except Exception as error:  # a damaged file makes zipfile, tokenize and numpy raise almost anything
-        what = "an object array, which is never unpickled" if "allow_pickle" in str(error) or "Object arrays" in str(error) \
-            else f"an unreadable or truncated file ({type(error).__name__})"
+        pickled = "allow_pickle" in str(error) or "Object arrays" in str(error)
+        what = ("an object array, which is never unpickled" if pickled else
+                f"an unreadable or truncated file ({type(error).__name__})")
         raise BadInput(f"expected plain floating-point arrays in '{path}', got {what}; save it again") from None
 
 
@@ -82,10 +85,15 @@ def _affordable(stream, name: str) -> None:
         warnings.simplefilter("error")  # a header that numpy only reads after mending it is a damaged one
         shape, _, dtype = read(stream)
     if dtype.hasobject:
-        raise BadInput(f"expected plain floating-point arrays, got the object array '{name}', which is never unpickled; "
-                       "save it as float64")
-    entries = int(np.prod(shape, dtype=object)) if shape else 1
-    if max(entries, entries * dtype.itemsize // 8) > MAX_ENTRIES:
+        raise BadInput(f"expected plain floating-point arrays, got the object array '{name}', which is never "
+                       "unpickled; save it as float64")
+    _few_enough(shape, dtype.itemsize, name)
+
+
+def _few_enough(shape: Sequence[int], itemsize: int, name: str) -> None:
+    """At most MAX_ENTRIES entries, and no more memory than so many float64."""
+    entries = math.prod(shape)
+    if max(entries, entries * itemsize // 8) > MAX_ENTRIES:
         raise BadInput(f"expected at most {MAX_ENTRIES} entries, got {entries} in '{name}'; give fewer tokens")
 
 
@@ -104,15 +112,13 @@ def _safetensors(path: Path, wanted: str | None) -> dict[str, np.ndarray]:
             _present(wanted, names, path)
             chosen = names if wanted is None else [wanted]
             for name in chosen:
-                entries = int(np.prod(archive.get_slice(name).get_shape(), dtype=object))
-                if entries > MAX_ENTRIES:
-                    raise BadInput(f"expected at most {MAX_ENTRIES} entries, got {entries} in '{name}'; give fewer tokens")
+                _few_enough(archive.get_slice(name).get_shape(), 8, name)
             return {name: archive.get_tensor(name) for name in chosen}
     except SafetensorError as error:
         raise BadInput(f"expected a readable safetensors file, got '{path}' ({error}); save it again") from None
     except TypeError:
-        raise BadInput(f"expected float16, float32 or float64 arrays in '{path}', got a type numpy has not (bfloat16?); "
-                       "convert it to float32") from None
+        raise BadInput(f"expected float16, float32 or float64 arrays in '{path}', got a type numpy has not "
+                       "(bfloat16?); convert it to float32") from None
 
 
 def one_matrix(text: str, what: str) -> tuple[np.ndarray, Path]:
@@ -138,10 +144,12 @@ def one_matrix(text: str, what: str) -> tuple[np.ndarray, Path]:
 
 def check_floats(array: np.ndarray, what: str, path: Path) -> None:
     if array.dtype not in (np.float16, np.float32, np.float64):
-        raise BadInput(f"expected {what} as float16, float32 or float64, got {array.dtype} in '{path}'; convert them first")
+        raise BadInput(f"expected {what} as float16, float32 or float64, got {array.dtype} in '{path}'; "
+                       "convert them first")
     if not np.isfinite(array).all():
         bad = np.argwhere(~np.isfinite(array))[0]
-        raise BadInput(f"expected finite {what}, got nan or inf at position {tuple(int(i) for i in bad)}; remove that row")
+        raise BadInput(f"expected finite {what}, got nan or inf at position {tuple(int(i) for i in bad)}; "
+                       "remove that row")
 
 
 def read_tokens(text: str, sink: str | None, deduplicate: bool = False) -> Tokens:
@@ -160,13 +168,14 @@ def read_tokens(text: str, sink: str | None, deduplicate: bool = False) -> Token
             raise BadInput(f"expected the sink '{sink}' of shape {array.shape[1:]}, got {embedding.shape}; "
                            "give one embedding of the tokens' dimension")
     if len(array) < 2:
-        raise BadInput(f"expected at least two content tokens, got {len(array)}; the theory compares keys with each other")
+        raise BadInput(f"expected at least two content tokens, got {len(array)}; "
+                       "the theory compares keys with each other")
     unique, first = np.unique(array, axis=0, return_index=True)
     if len(unique) < len(array):
         if not deduplicate:
             repeated = sorted(set(range(len(array))) - set(first.tolist()))[0]
-            raise BadInput(f"expected distinct tokens, got {len(array) - len(unique)} repeated rows (the first is content row "
-                           f"{repeated}); pass --deduplicate to keep one of each")
+            raise BadInput(f"expected distinct tokens, got {len(array) - len(unique)} repeated rows (the first is "
+                           f"content row {repeated}); pass --deduplicate to keep one of each")
         array = array[np.sort(first)]
         if len(array) < 2:
             raise BadInput("expected at least two distinct content tokens, got one; give more tokens")
@@ -182,7 +191,8 @@ def read_values(text: str, tokens: Tokens, rows: int) -> tuple[np.ndarray, np.nd
     array, _ = one_matrix(text, "values")
     expected = rows if tokens.sink_row is not None else len(tokens.content)
     if len(array) != expected:
-        raise BadInput(f"expected {expected} rows of values, one per token, got {len(array)}; give values in the tokens' order")
+        raise BadInput(f"expected {expected} rows of values, one per token, got {len(array)}; "
+                       "give values in the tokens' order")
     if tokens.sink_row is None:
         return array, None
     return np.delete(array, tokens.sink_row, axis=0), array[tokens.sink_row]

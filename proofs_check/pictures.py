@@ -10,6 +10,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
+from numerics.attention import softmax_attention
 from proofs_check.inputs import Tokens
 
 
@@ -18,8 +19,7 @@ def cost_picture(path: Path, title: str, tokens: Tokens, w_qk: np.ndarray, sink_
     queries = tokens.content.astype(np.float64)
     keys = np.vstack([tokens.sink.astype(np.float64)[None], queries]) if sink_is_key else queries
     logits = queries @ w_qk @ keys.T
-    weights = np.exp(logits - logits.max(axis=1, keepdims=True))
-    attention = weights / weights.sum(axis=1, keepdims=True)
+    attention = np.asarray(softmax_attention(logits))
     values = np.linalg.svd(w_qk, compute_uv=False)
     values = values[values > 1e-12 * values[0]]
     figure, axes = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained")

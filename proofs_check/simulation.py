@@ -15,13 +15,12 @@ from scipy import stats
 
 from numerics.attention import (
     banded_attention, block_attention, causal_uniform_attention, diagonal_attention, mixed_attention,
-    require_row_stochastic,
-    sink_attention, uniform_attention)
+    require_row_stochastic, sink_attention, uniform_attention)
 from numerics.concentration import pair_law
 from numerics.moments import (
     DriftStatistics, drift_statistics, input_cosine, mean_off_diagonal, mix_curve, mix_maximum, moment_cosines,
     require_rho)
-from numerics.plots_oversmoothing import depth_figure, histogram_edges, histogram_figure, mix_figure, png
+from numerics.plots_oversmoothing import depth_figure, histogram_edges, histogram_figure, mix_figure
 from numerics.simulate import IsotropicValue, simulate_depth, simulate_step, structured_value
 from proofs_check.inputs import MAX_ENTRIES, SUFFIXES, BadInput, one_matrix, split_name
 

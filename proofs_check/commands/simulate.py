@@ -45,6 +45,7 @@ def simulate(what: str, num_tokens: int | None, dim: int | None, rho: float, val
     depth      the mean pair cosine over layers against the recursion (O8)
     histogram  the cosine of one pair over draws against its predicted law (O2)
     """
+    from numerics.plots_oversmoothing import png
     from proofs_check import simulation as run
 
     for name, given, users in (("--null-sink", null_sink, ("depth",)),
@@ -74,7 +75,7 @@ def simulate(what: str, num_tokens: int | None, dim: int | None, rho: float, val
                              "seed": seed, "confidence": confidence, "attention": "mix" if what == "mix" else attention},
                 "results": list(outcome.results), **outcome.extra}
     text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
-    picture = run.png(outcome.figure)
+    picture = png(outcome.figure)
     out.mkdir(parents=True, exist_ok=True)
     for suffix, content in (("csv", outcome.table().encode()), ("png", picture), ("json", text.encode())):
         write_whole(out / f"simulate-{what}.{suffix}", content)

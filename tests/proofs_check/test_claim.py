@@ -6,7 +6,8 @@ import pytest
 
 from proofs_check.claim import Hypothesis, Instance, Part
 
-FIRST, MIDDLE, LAST = (Hypothesis(name, name, f"x >= {bound}") for name, bound in (("first", 1), ("middle", 2), ("last", 3)))
+FIRST, MIDDLE, LAST = (Hypothesis(name, name, f"x >= {bound}")
+                       for name, bound in (("first", 1), ("middle", 2), ("last", 3)))
 PART = Part(name="part", text="", variables={"x": "scalar"}, hypotheses=(FIRST, MIDDLE, LAST), conclusions=("x > 2",))
 OTHER, MORE = Hypothesis("other", "other", "x >= 0"), Hypothesis("more", "more", "x <= 9")
 
