@@ -22,7 +22,7 @@ from pathlib import Path
 
 from proofs_check.certificates import whole_directory, write_claim, write_whole
 from proofs_check.claim import Claim
-from proofs_check.claims import all_claims, claim_by_id, load_claims
+from proofs_check.claims import all_claims, claim_beside, claim_by_id, load_claims
 from proofs_check.engines import ENGINES, Context
 from proofs_check.kernel import Replayed, canonical, digest, read_json, replay_files
 from proofs_check.neighbours import Attempt, plant
@@ -91,15 +91,18 @@ def run_key(claim: Claim, options: Options) -> str:
 
 def selected(ids: Sequence[str], options: Options) -> tuple[Claim, ...]:
     """The claims to verify, with the claims they use (in an order where used claims come first)."""
-    own = load_claims(options.claims_file) if options.claims_file else ()
-    known = (*all_claims(), *own)
-    wanted = [claim_by_id(name, known) for name in ids] or list(own or all_claims())
+    own = {claim.id: claim for claim in (load_claims(options.claims_file) if options.claims_file else ())}
+
+    def find(name: str) -> Claim:
+        return own.get(name) or claim_by_id(name)
+
+    wanted = [find(name) for name in ids] or list(own.values() or all_claims())
     ordered: dict[str, Claim] = {}
 
     def add(claim: Claim) -> None:
         if claim.id not in ordered:
             for name in claim.uses:
-                add(claim_by_id(name, known))
+                add(find(name))
             ordered[claim.id] = claim
 
     for claim in wanted:
@@ -109,8 +112,7 @@ def selected(ids: Sequence[str], options: Options) -> tuple[Claim, ...]:
 
 def gather(name: str, options: Options) -> str:
     """Run every engine on one claim and put its certificate directory in place; returns the id."""
-    own = load_claims(options.claims_file) if options.claims_file else ()
-    claim = claim_by_id(name, (*all_claims(), *own))
+    claim = claim_beside(name, options.claims_file)
     certificates, troubles, seconds = [], [], {}
     with whole_directory(claim_directory(options, name)) as directory:
         context = Context(directory, options.seed, EXAMPLES[options.profile], options.profile)

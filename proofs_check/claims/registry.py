@@ -74,6 +74,11 @@ def claim_by_id(name: str, claims: tuple[Claim, ...] | None = None) -> Claim:
     raise ValueError(f"expected a claim id, got {name!r}; known ids are {', '.join(claim.id for claim in claims)}")
 
 
+def claim_beside(name: str, claims_file: Path | None) -> Claim:
+    """The claim with this id among the project's and those of a user's file, if one is given; ValueError as above."""
+    return claim_by_id(name, None if claims_file is None else (*all_claims(), *load_claims(claims_file)))
+
+
 def _by_module_name(name: str) -> tuple[Claim, ...]:
     """The claim of the module named like it, if there is one: loading one claim takes a fraction of the time of all."""
     for family in FAMILIES:

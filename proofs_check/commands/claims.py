@@ -11,7 +11,7 @@ import click
 
 from proofs_check.certificates import write_claim
 from proofs_check.claim import Claim, Instance, bound_formula
-from proofs_check.claims import all_claims, claim_by_id
+from proofs_check.claims import all_claims, claim_beside
 from proofs_check.display import show_table
 from proofs_check.engines.gathering import Context
 from proofs_check.engines.ledger import ledger
@@ -79,11 +79,13 @@ def _brief(values: object) -> str:
 @click.argument("id_", metavar="ID")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("sinkproof-out"), show_default=True,
               help="Show evidence from this run, if it is there.")
+@click.option("--claims", "claims_file", metavar="FILE.py", type=click.Path(path_type=Path),
+              help="A Python file that defines the claim, as for verify.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def show(id_: str, out: Path, as_json: bool) -> int:
+def show(id_: str, out: Path, claims_file: Path | None, as_json: bool) -> int:
     """Show one claim: statement, hypotheses with their ledger, variants, and the evidence of a run."""
-    claim = claim_by_id(id_)
-    row = _evidence(claim, out)
+    claim = claim_beside(id_, claims_file)
+    row = _evidence(claim, out, claims_file)
     if as_json:
         print(json.dumps({"schema": "sinkproof/show/1", "claim": claim.document(), "run": row}, indent=1, ensure_ascii=False))
         return 0
@@ -120,10 +122,10 @@ def _verdict_lines(claim, row: dict | None, out: Path) -> list[str]:
             f"list them with --json, replay them with: sinkproof check {out}"]
 
 
-def _evidence(claim, out: Path) -> dict | None:
+def _evidence(claim, out: Path, claims_file: Path | None) -> dict | None:
     """The claim's row of a run in `out`, replayed now; None when no run of this code is there for it and what it uses."""
     for profile in ("full", "quick"):
-        options = Options(out, profile)
+        options = Options(out, profile, claims_file=claims_file)
         needed = selected([claim.id], options)
         if all(is_fresh(item, options) for item in needed):
             results: dict = {}

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from proofs_check.claim import Claim, Instance
-from proofs_check.claims import claim_by_id
+from proofs_check.claims import claim_beside, claim_by_id, load_claims
 from proofs_check.claims.registry import written_claims
 from proofs_check.commands.claims import _brief
 from proofs_check.display import Steps, show_table
@@ -28,9 +28,11 @@ COLUMNS = ("claim", "part", "dropped hypothesis", "outcome", "arm", "tried", "me
               help="Drop every hypothesis and every bound of a parameter, of ID or of all claims; resumable.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("sinkproof-out"), show_default=True,
               help="Counterexamples are kept below it, and tried first next time.")
+@click.option("--claims", "claims_file", metavar="FILE.py", type=click.Path(path_type=Path),
+              help="A Python file that defines the claim, as for verify.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def falsify(id_: str | None, drop: str | None, part: str | None, budget: int, seed: int, everything: bool, out: Path,
-            as_json: bool) -> int:
+            claims_file: Path | None, as_json: bool) -> int:
     """Search for a counterexample to a claim, with all its hypotheses or without one.
 
     \b
@@ -43,8 +45,10 @@ def falsify(id_: str | None, drop: str | None, part: str | None, budget: int, se
     if id_ is None and not everything:
         raise ValueError("expected a claim id or --all, got neither; 'sinkproof claims' lists the ids")
     if everything:
-        return drop_everything(written_claims() if id_ is None else (claim_by_id(id_, written_claims()),), budget, seed, out, as_json)
-    claim = claim_by_id(id_)
+        own = () if claims_file is None else load_claims(claims_file)
+        chosen = own or written_claims() if id_ is None else (claim_by_id(id_, (*written_claims(), *own)),)
+        return drop_everything(chosen, budget, seed, out, as_json)
+    claim = claim_beside(id_, claims_file)
     jobs, folder = targets(claim, drop, part), out / "counterexamples" / claim.id
     attacks: list[Attack] = []
     with Steps(len(jobs), as_json) as steps:
