@@ -2,7 +2,8 @@
 
 Arms, in this order (see `arms.py`): counterexamples saved by earlier runs; constructed instances (built in, drawn by
 hypothesis, put together variable by variable) and their generic changes, repaired and pushed past what is dropped; an
-optimiser on the slack; independent samples, which alone carry a probability bound.  Nothing is reported as refuted that the kernel has not replayed.
+optimiser on the slack; independent samples, which alone carry a probability bound.  Nothing is reported as refuted that
+the kernel has not replayed.
 """
 
 from __future__ import annotations

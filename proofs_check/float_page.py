@@ -156,7 +156,8 @@ def whole_page() -> str:
             continue
         text = found.conclusion if len(found.conclusion) <= LONGEST else found.conclusion[:LONGEST] + " ..."
         cells = ["none" if found.powers[name] == inf else f"{found.powers[name]:g}" for name in NARROW]
-        lines.append(f"| {claim.id} | {found.part} | {text.replace('|', '')} | {found.way} | {' | '.join(cells)} | {above} |")
+        row = (claim.id, found.part, text.replace("|", ""), found.way, *cells, above)
+        lines.append(f"| {' | '.join(row)} |")
     others = ", ".join(claim.id for claim in claims if claim not in with_strict)
     lines += ["", f"Without a strict inequality in a conclusion: {others}. Their conclusions are",
               "equalities, equivalences of exact predicates and bounds with >=; a float evaluates an equality of irrational numbers as false almost everywhere, which is",

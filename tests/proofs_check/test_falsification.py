@@ -74,7 +74,8 @@ def test_everything_that_can_be_dropped_was_and_what_was_found_replays(claim, tm
     for (name, subject), entry in entries.items():
         if entry["instance"] is not None and name in parts:
             instance = read(parts[name], entry["instance"])
-            record = replay(document, {**base, "target": name, "subject": subject, "body": instances_body(parts[name], [instance])}, tmp_path)
+            item = {**base, "target": name, "subject": subject, "body": instances_body(parts[name], [instance])}
+            record = replay(document, item, tmp_path)
             assert (record.role, record.outcome) == ("dropped", "refuted")
 
 

@@ -36,7 +36,8 @@ def test_what_is_no_scalar_arithmetic_is_not_evaluated():
     assert first_wrong(part.conclusions[0], part, [(1, {"x": fmpq(2)})], DTYPES["float32"]) is None
 
 
-PART = Part(name="p", text="", parameters=({"name": "T", "minimum": ["2", "1"]}, {"name": "e", "minimum": ["0", "1"], "maximum": ["1", "1"]}),
+PART = Part(name="p", text="",
+            parameters=({"name": "T", "minimum": ["2", "1"]}, {"name": "e", "minimum": ["0", "1"], "maximum": ["1", "1"]}),
             conclusions=("1/T - 1/(T + 1) > 0", "T >= 2"), satisfiable=Instance({"T": 3, "e": Fraction(1, 4)}))
 
 
@@ -45,7 +46,8 @@ def test_the_first_wrong_power_is_found_along_each_way():
     assert [way for way, _ in ways(PART, {"T": fmpq(3), "e": fmpq(1, 4)})] == [
         "T = 3·2^k", "T = 2 + 1/2^k", "e = 0 + 1/4/2^k", "e = 1 - 3/4/2^k"]
     found = worst(claim)
-    assert found.way == "T = 3·2^k" and found.conclusion == PART.conclusions[0] and 5 < found.powers["bfloat16"] < found.powers["float32"] < 30
+    assert found.way == "T = 3·2^k" and found.conclusion == PART.conclusions[0]
+    assert 5 < found.powers["bfloat16"] < found.powers["float32"] < 30
     assert all(item.powers["float32"] == np.inf for item in wrongs(claim) if item.way.startswith("e"))
 
 

@@ -34,7 +34,8 @@ def test_an_instance_beyond_the_named_bound_shows_that_it_is_needed(subject, T, 
     ("minimum of T", 2, Fraction(1, 2), "meets the bound"), ("minimum of e", 2, Fraction(1, 10**30), "meets the bound"),
     ("integer T", 3, Fraction(1, 4), "meets the bound"), ("minimum of T", 1, 0, "e is below"), ("minimum of T", 1, 1, "e is above"),
     ("minimum of e", 1, 0, "T is below"), ("minimum of T", Fraction(3, 2), Fraction(1, 2), "must be an integer"),
-    ("maximum of e", 2, Fraction(1, 2) + Fraction(1, 10**30), "violates a hypothesis"), ("minimum of x", 1, 0, "no hypothesis"), ("maximum of T", 1, 0, "no hypothesis"), ("product", 1, 1, "T is below")])
+    ("maximum of e", 2, Fraction(1, 2) + Fraction(1, 10**30), "violates a hypothesis"),
+    ("minimum of x", 1, 0, "no hypothesis"), ("maximum of T", 1, 0, "no hypothesis"), ("product", 1, 1, "T is below")])
 def test_nothing_but_the_named_bound_is_dropped(subject, T, e, reason, tmp_path):
     with pytest.raises(Rejected, match=reason):
         dropped(subject, T, e, tmp_path)
