@@ -55,6 +55,14 @@ def test_the_ledger_says_which_hypotheses_are_needed(document, name: str, needed
     assert said == needed
 
 
+@pytest.mark.parametrize("command", [["show"], ["falsify", "--drop", "repeated", "--budget", "20"]], ids=["show", "falsify"])
+def test_an_own_claim_can_be_shown_and_attacked(command: list[str], tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-m", "proofs_check", command[0], "X1", *command[1:], "--claims", FAMILY,
+                           "--out", tmp_path], capture_output=True, text=True)
+    assert done.returncode == (0 if command == ["show"] else 1), done.stderr
+    assert "X1" in done.stdout and "equal shares" in done.stdout
+
+
 def test_every_example_file_loads_by_itself_and_the_family_has_them_all() -> None:
     listed = subprocess.run([sys.executable, "-m", "proofs_check.examples"], capture_output=True, text=True, check=True)
     paths = [Path(line) for line in listed.stdout.splitlines()]
