@@ -25,10 +25,13 @@ print(nbformat.writes(notebook))
 """
 
 
-def run(text: str) -> subprocess.CompletedProcess:
-    """The notebook with the outputs of a fresh kernel on standard output; another exit code where a cell fails."""
+def run(text: str, folder: Path) -> subprocess.CompletedProcess:
+    """The notebook with the outputs of a fresh kernel on standard output; another exit code where a cell fails.
+
+    The kernel leaves its sockets in `folder`.
+    """
     command = [sys.executable, "-W", "ignore", "-c", RUN]
-    return subprocess.run(command, input=text, capture_output=True, text=True, cwd=ROOT)
+    return subprocess.run(command, input=text, capture_output=True, text=True, cwd=folder)
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
@@ -39,16 +42,16 @@ def test_a_notebook_stores_no_output(path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
-def test_a_notebook_runs_from_first_to_last_cell(path: Path) -> None:
-    result = run(path.read_text(encoding="utf-8"))
+def test_a_notebook_runs_from_first_to_last_cell(path: Path, tmp_path: Path) -> None:
+    result = run(path.read_text(encoding="utf-8"), tmp_path)
     assert result.returncode == 0, result.stderr[-2000:]
     outputs = [output for cell in json.loads(result.stdout)["cells"] for output in cell.get("outputs", [])]
     assert sum("image/png" in output.get("data", {}) for output in outputs) == PICTURES[path.name]
     assert [output["text"] for output in outputs if output.get("name") == "stderr"] == []
 
 
-def test_a_cell_that_fails_is_seen() -> None:
+def test_a_cell_that_fails_is_seen(tmp_path: Path) -> None:
     cell = {"cell_type": "code", "id": "a", "metadata": {}, "outputs": [], "execution_count": None,
             "source": "assert 1 == 2"}
-    result = run(json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    result = run(json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}), tmp_path)
     assert result.returncode != 0 and "AssertionError" in result.stderr

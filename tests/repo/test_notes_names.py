@@ -61,7 +61,7 @@ def missing(token: str) -> bool:
     name = call.group(1) if call else token
     if not re.fullmatch(r"[A-Za-z_][\w.*]*", name) or MATHS.fullmatch(name):
         return False
-    if name.endswith((".py", ".md", ".v", ".json")):
+    if name.endswith((".cff", ".html", ".ipynb", ".json", ".md", ".py", ".v")):
         return False  # a file
     first, _, rest = name.partition(".")
     if first in ROOMS:
