@@ -115,8 +115,9 @@ def ranges(document: dict) -> Table:
         return float(np.median([head["norm_over_cost"]["sink"] for head in layer["heads"]]))
 
     def real_to_gaussian(layer: dict) -> float | None:
-        alike = layer["half_space"]["controls"]["same_mean_and_covariance"]
-        return None if alike is None else layer["half_space"]["queries"]["margin_lower"] / alike["distance_lower"]
+        space = layer["half_space"]
+        real, alike = space["queries"]["margin_lower"], space["controls"]["same_mean_and_covariance"]
+        return None if real is None or alike is None or not alike["distance_lower"] else real / alike["distance_lower"]
 
     quantities = [
         ("mean sink mass over heads, row 0 excluded", mass),
