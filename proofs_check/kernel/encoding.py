@@ -33,6 +33,10 @@ class Malformed(Rejected):
     """The file is not a certificate of this claim at all: unreadable, another schema, a digest that does not fit."""
 
 
+class TooMuch(Rejected):
+    """Deciding it would take more work than is allowed, which says nothing about what the answer is."""
+
+
 def need(condition: bool, message: str, error: type[Rejected] = Rejected) -> None:
     """Reject unless `condition` is the object True: a truthy stand-in or NaN never passes."""
     if condition is not True:

@@ -15,9 +15,9 @@ from keyword import iskeyword
 
 from flint import arb, ctx, fmpq
 
-from proofs_check.kernel.encoding import Cloud, Rejected, need
+from proofs_check.kernel.encoding import Cloud, Rejected, TooMuch, need
 from proofs_check.kernel.functions import BALL_UNITS, FUNCTIONS, MAX_STEPS, NATIVE_PER_UNIT
-from proofs_check.kernel.values import Shifted, Undecided, bits, compare, holds_no_ball, is_number, multiply, shape, units
+from proofs_check.kernel.values import Shifted, Undecided, bits, compare, is_number, multiply, shape, units
 
 MAX_POWER = 4096
 PRECISIONS = (128, 512, 2048)
@@ -72,7 +72,7 @@ class Evaluator:
     def spend(self, units: int) -> None:
         """Count work, about a microsecond a unit, so that no certificate takes much longer to check than to write."""
         self.steps += units
-        need(self.steps <= MAX_STEPS, "the formula takes too many steps on this instance")
+        need(self.steps <= MAX_STEPS, "the formula takes too many steps on this instance", TooMuch)
 
     def evaluate(self, node: ast.expr) -> object:
         self.spend(1)
@@ -133,7 +133,7 @@ class Evaluator:
             if isinstance(operation, (ast.In, ast.NotIn)):
                 need(isinstance(right, (list, range)), "'in' takes an exact value and an index set")
                 self.spend(len(right))
-                need(holds_no_ball(left) and holds_no_ball(list(right)),
+                need(self.holds_no_ball(left) and (isinstance(right, range) or self.holds_no_ball(right)),
                      "'in' takes an exact value and an index set")
                 holds = (left in right) is isinstance(operation, ast.In)
             else:
@@ -143,6 +143,11 @@ class Evaluator:
                 return False
             left = right
         return True
+
+    def holds_no_ball(self, value: object) -> bool:
+        """Equality of balls may be undecided, so membership is for exact values only."""
+        self.spend(1)
+        return all(map(self.holds_no_ball, value)) if isinstance(value, list) else isinstance(value, (int, fmpq))
 
     def related(self, left: object, relation: str, right: object) -> bool:
         self.spend(1)
@@ -198,7 +203,7 @@ class Evaluator:
         if isinstance(exponent, fmpq) and exponent.q == 1:
             exponent = int(exponent.p)
         if isinstance(exponent, int):
-            need(abs(exponent) <= MAX_POWER, f"powers up to {MAX_POWER} only")
+            need(abs(exponent) <= MAX_POWER, f"powers up to {MAX_POWER} only", TooMuch)
             if exponent < 0:
                 return self.entrywise(operator.truediv, 1, self.power(base, -exponent))
             if not isinstance(base, arb):
@@ -314,10 +319,10 @@ def decide(values: dict, definitions: list, hypotheses: list[str], conclusions: 
 
 
 def _holds(values: dict, witnesses: dict, definitions: list, statement: str) -> bool:
-    """Is the statement shown true?  Undefined or without a witness is not shown; undecided stays undecided."""
+    """Is the statement shown true?  Undefined or without a witness is not shown; undecided or too long is neither."""
     try:
         return Evaluator(values, witnesses, definitions).truth(statement)
-    except Undecided:
+    except (Undecided, TooMuch):
         raise
     except Rejected:
         return False

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from flint import arb, fmpq, nmod_mat
 
 from proofs_check.kernel import norms, separation
-from proofs_check.kernel.encoding import Cloud, integer_row, need
+from proofs_check.kernel.encoding import Cloud, TooMuch, integer_row, need
 from proofs_check.kernel.values import Undecided, bits, compare, flint_matrix, is_number, shape, units
 
 if TYPE_CHECKING:
@@ -26,7 +26,9 @@ PRIME = 2**61 - 1
 def square_root(evaluator: Evaluator, value: object) -> fmpq | arb:
     need(is_number(value), "sqrt takes a number")
     if isinstance(value, arb):
-        need(bool(value >= 0), "sqrt of a ball that may be negative")
+        need(not value < 0, "sqrt of a negative number")
+        if not value >= 0:
+            raise Undecided("sqrt of a ball that may be negative")
         return value.sqrt()
     value = fmpq(value)
     evaluator.spend(units(bits(value)))
@@ -78,7 +80,7 @@ def _softmax(evaluator: Evaluator, logits: list) -> list:
 def _range(evaluator: Evaluator, *ends: object) -> range:
     need(all(type(int(end)) is int and end == int(end) for end in ends), "range takes integers")
     result = range(*[int(end) for end in ends])
-    need(len(result) <= MAX_RANGE, "a range is too long")
+    need(len(result) <= MAX_RANGE, "a range is too long", TooMuch)
     return result
 
 

@@ -160,12 +160,13 @@ def _plain(value: object) -> object:
 
 def _bind_sizes(name: str, value: object, letters: list, sizes: dict[str, int]) -> None:
     """Each letter of a variable's shape is one number throughout the instance; rows of an empty matrix fit any."""
-    for letter in letters:
-        need(isinstance(value, list), f"{name} has no axis '{letter}'")
-        need(sizes.setdefault(letter, len(value)) == len(value), f"{name} does not have {sizes[letter]} entries along '{letter}'")
-        if not value:
-            return
-        value = value[0]
+    if not letters:
+        return
+    letter, *rest = letters
+    need(isinstance(value, list), f"{name} has no axis '{letter}'")
+    need(sizes.setdefault(letter, len(value)) == len(value), f"{name} does not have {sizes[letter]} entries along '{letter}'")
+    for entry in value if rest else ():
+        _bind_sizes(name, entry, rest, sizes)
 
 
 def examine(part: dict, table: dict, directory: Path, subject: str = "",

@@ -50,6 +50,7 @@ def times(left: fmpq_mpoly, right: fmpq_mpoly) -> fmpq_mpoly:
     """The product, refused where it could take hours: the work is about terms times terms times words of a coefficient."""
     words = 1 + (longest(left) + longest(right)) // 64
     need(len(left) * len(right) * words <= MAX_WORK and words <= MAX_BITS // 64, "a polynomial grew too large")
+    need(all(a + b <= MAX_POWER for a, b in zip(left.degrees(), right.degrees())), "a polynomial grew too large")
     return left * right
 
 
@@ -59,7 +60,8 @@ def power(base: fmpq_mpoly, exponent: int) -> fmpq_mpoly:
         box = prod(degree * exponent + 1 for degree in base.degrees())
         terms = min(comb(len(base) + exponent - 1, exponent), box)
         need(terms <= MAX_TERMS and terms * exponent * longest(base) // 64 <= MAX_WORK, "a polynomial grew too large")
-    need(longest(base) * exponent <= MAX_BITS, "a polynomial grew too large")
+    need(longest(base) * exponent <= MAX_BITS and all(degree * exponent <= MAX_POWER for degree in base.degrees()),
+         "a polynomial grew too large")
     return base**exponent
 
 
@@ -100,7 +102,9 @@ class Domain:
             return 0, False
         gens = self.orthant.gens()
         degrees = polynomial.degrees()
-        need(len(terms) * prod(degree + 1 for degree in degrees) <= MAX_WORK, "a polynomial grew too large")
+        need(len(terms) * prod(degree + 1 for degree in degrees) <= MAX_WORK
+             and sum((degree + 1) ** 2 * (1 + degree // 64) for degree in degrees) <= MAX_WORK,  # the tables of powers
+             "a polynomial grew too large")
         powers = []
         for index, name in enumerate(self.names):
             low, high, _, _ = self.bounds[name]
@@ -233,7 +237,7 @@ class Prover:
 
     def quotient(self, left: Fraction, right: Fraction) -> Fraction:
         need(self.nonzero(right.top), "a divisor is not shown to be nonzero on the domain")
-        return Fraction(left.top * right.bottom, left.bottom * right.top)
+        return Fraction(times(left.top, right.bottom), times(left.bottom, right.top))
 
     def nonzero(self, polynomial: fmpq_mpoly) -> bool:
         """Each irreducible factor has a sign on the domain, or is one of a known strictly positive expression."""

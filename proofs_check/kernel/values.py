@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flint import arb, arb_mat, fmpq, fmpq_mat
 
-from proofs_check.kernel.encoding import Cloud, Rejected, need
+from proofs_check.kernel.encoding import Cloud, Rejected, TooMuch, need
 
 
 MAX_BITS = 2**20
@@ -25,13 +25,8 @@ def bits(value: object) -> int:
 
 def units(size: int) -> int:
     """The work, about in microseconds, of one operation on exact numbers of so many bits in all; longer ones are refused."""
-    need(size <= MAX_BITS, "a number grows too long")
+    need(size <= MAX_BITS, "a number grows too long", TooMuch)
     return 1 + size // 512 + (size // 4096) ** 2
-
-
-def holds_no_ball(value: object) -> bool:
-    """Equality of balls may be undecided, so membership is for exact values only."""
-    return all(map(holds_no_ball, value)) if isinstance(value, list) else isinstance(value, (int, fmpq))
 
 
 def compare(left: object, relation: str, right: object) -> bool:

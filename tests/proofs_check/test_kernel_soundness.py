@@ -15,7 +15,7 @@ from flint import arb, ctx, fmpq, fmpq_mat
 
 from proofs_check.kernel import (CERTIFICATE_SCHEMA, CLAIM_SCHEMA, Malformed, Rejected, Replayed, digest, read_json,
                                  replay)
-from proofs_check.kernel.encoding import Cloud, integer_row, read_integer, read_number
+from proofs_check.kernel.encoding import Cloud, TooMuch, integer_row, read_integer, read_number
 from proofs_check.kernel.formula import Evaluator, Undecided, decide
 from proofs_check.kernel.symbolic import Domain, check_cover, check_derivation
 
@@ -101,6 +101,52 @@ def test_a_low_precision_left_behind_changes_no_answer(tmp_path: Path) -> None:
         assert decide({"x": fmpq(3)}, [], [], ["exp(x) < 21", "exp(x) > 20"], {}) == (True, True, True)
         with pytest.raises(Rejected):
             decide({"x": fmpq(3)}, [], [], ["exp(x) == exp(x)"], {})
+
+
+def test_a_root_that_a_higher_precision_finds_nonnegative_is_not_refused() -> None:
+    near_zero = "sqrt(exp(x) - 1) > 0"  # x = 2^-200: at 128 bits the difference may be negative
+    assert decide({"x": fmpq(1, 2**200)}, [], [], [near_zero], {}) == (True, True, True)
+    with pytest.raises(Rejected, match="negative"):
+        decide({"x": fmpq(-1, 2**200)}, [], [], [near_zero], {})
+
+
+# ---- work ----
+
+@pytest.mark.parametrize("text", ["len(eye(10**4)) > 0", "10**4097 > 0", "len(range(10**7)) > 0",
+                                  "((x + 1) ** 4096) ** 4096 > 0"])
+def test_a_hypothesis_too_long_to_decide_is_not_shown_to_be_needed(tmp_path: Path, text: str) -> None:
+    statement = part("x < 2", variables=[{"name": "x", "type": "scalar"}], hypotheses=named(text))
+    with pytest.raises(TooMuch):
+        attempt(statement, "counterexample", "dropped", instances({"x": "2"}), tmp_path, subject="h0")
+    false = part("x < 2", variables=[{"name": "x", "type": "scalar"}], hypotheses=named("x < 0"))
+    assert attempt(false, "counterexample", "dropped", instances({"x": "2"}), tmp_path, subject="h0").outcome == "refuted"
+
+
+def test_membership_in_lists_of_lists_of_lists_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proofs_check.kernel.formula.MAX_STEPS", 10_000)
+    doubled = [["l0", "[1, 1]"]] + [[f"l{k}", f"[l{k - 1}, l{k - 1}]"] for k in range(1, 60)]
+    with pytest.raises(TooMuch):
+        truth("l59 in [l59]", doubled)
+    assert truth("[1, 2] in [[1, 2], [3, 4]] and 3 in range(4) and l1 in [l2, l1]", doubled)
+
+
+@pytest.mark.parametrize(("conclusion", "by", "data"), [
+    ("((x**4096)**4096) + 1 > 0", "orthant", {}), ("x**4096 + 1 > 0", "orthant", {}),
+    ("x**4000 * x**4000 == x**4000 * x**4000", "identity", {}),
+    ("1 / (1 + x**4096 * x) > 0", "orthant", {})])
+def test_a_degree_that_would_take_hours_is_refused(conclusion: str, by: str, data: dict) -> None:
+    with pytest.raises(Rejected, match="too large"):
+        derive(conclusion, by, **data)
+
+
+def test_every_matrix_of_a_list_has_the_shape_that_is_declared(tmp_path: Path) -> None:
+    variables = [{"name": "m", "type": "matrices", "shape": ["h", "d", "d"]}]
+    statement = part("all(len(a) == 2 and len(a[0]) == 2 for a in m)", variables=variables)
+    square, wide = [["1", "0"], ["0", "1"]], [["1", "0", "0"], ["0", "1", "0"]]
+    assert attempt(statement, "instances", "evidence", instances({"m": [square, square]}), tmp_path).outcome == "holds"
+    for listed in ([square, wide], [wide, square], [square, [["1"]]]):
+        with pytest.raises(Rejected, match="does not have"):
+            attempt(statement, "instances", "evidence", instances({"m": listed}), tmp_path)
 
 
 # ---- names, laziness, language ----
