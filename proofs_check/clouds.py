@@ -32,7 +32,7 @@ def distance_witnesses(found: MinNormPoint) -> dict[str, dict]:
 
 def replayed(filling: Path, claim: Claim, witnesses: list[Instance], progress: Callable[[str], None]
              ) -> list[tuple[str, str | None]]:
-    """Write the claim with one certificate a part, and replay them: each one's file name and its grade, None if refused.
+    """Write the claim with one certificate a part, and replay: each one's file name and its grade, None if refused.
 
     `witnesses` holds an instance for each of the claim's parts, in their order; `filling` is the directory.
     """
