@@ -42,7 +42,11 @@ class CopyCost:
 
 
 def off_at_self(count: float, p: float, rho: float, beta: float, sigma: float) -> float:
-    """The cost with margin 1 when queries that are off attend to themselves; p in [1, inf), real T >= 2."""
+    """The cost with margin 1 when queries that are off attend to themselves; p in [1, inf), real T >= 2.
+
+    Raises ValueError where no such tokens exist, or where the sink is their mean.
+    """
+    _require_tokens(count, rho, beta, sigma)
     mean = rho + (1.0 - rho) / count
     root = math.sqrt(mean * (sigma**2 - 2.0 * beta + mean))
     least, enough = 1.0 / (1.0 - rho), count / ((1.0 - rho) * (count - 1.0))
@@ -61,8 +65,10 @@ def off_at_sink(count: float, copiers: float, p: float, rho: float, beta: float,
                 gap: float = 1e-8) -> CopyCost:
     """The cost with margin 1 when queries that are off attend to the sink; p in [1, inf), real n >= 1 and T - n >= 1.
 
-    Raises ValueError where no such tokens exist.  The bounds may be further apart than ``gap`` where W loses rank.
+    Raises ValueError where no such tokens exist, or where the sink is their mean (then no head tells it from them).
+    The bounds may be further apart than ``gap`` where W loses rank (rho < 0 and p = 1: up to a third).
     """
+    _require_tokens(count, rho, beta, sigma)
     program = _Program(count, copiers, p, rho, beta, sigma)
     start = np.zeros(5)
     value, gradient = program.value_and_gradient(start)
@@ -72,6 +78,15 @@ def off_at_sink(count: float, copiers: float, p: float, rho: float, beta: float,
                      options={"ftol": 1e-15, "gtol": gap * 1e-2, "maxiter": 2000})
     value, gradient = program.value_and_gradient(found.x)
     return CopyCost(min(program.dual(np.maximum(gradient, 0.0)), value), value, False)
+
+
+def _require_tokens(count: float, rho: float, beta: float, sigma: float) -> None:
+    """Exchangeable unit tokens with 1 - rho, rho_T > 0, a sink with sigma² rho_T >= beta² that is not their mean."""
+    mean = rho + (1.0 - rho) / count
+    if not (rho < 1.0 and mean > 0.0 and sigma**2 * mean >= beta**2 and sigma**2 - 2.0 * beta + mean > 0.0):
+        raise ValueError(f"Expected exchangeable tokens and a sink apart from their mean (rho_T > 0, sigma² rho_T >= beta²,"
+                         f" sigma² - 2 beta + rho_T > 0), got T={count:g}, rho={rho:g}, beta={beta:g}, sigma={sigma:g};"
+                         " bring beta nearer to 0 or make sigma larger.")
 
 
 class _Program:

@@ -108,7 +108,8 @@ def part_block(claim: Claim, part: Part) -> list[str]:
     if other:
         lines.append(f"Not known to be needed: {', '.join(other)}.")
     if part.bounds:
-        lines.append(f"Bounds that are needed: {', '.join(bound_formula(part.parameters, name) or name for name in part.bounds)}.")
+        known = ", ".join(bound_formula(part.parameters, name) or name for name in part.bounds)
+        lines.append(f"False somewhere without the bound (another number might do): {known}.")
     return lines + ([""] if needed or other or part.bounds else [])
 
 

@@ -295,7 +295,9 @@ def decide(values: dict, definitions: list, hypotheses: list[str], conclusions: 
     """(all hypotheses true, all conclusions true, balls took part), raising the precision while undecided.
 
     Definitions may be undefined (a division by zero, say) where the hypotheses fail, so they are made when first used.
-    A `dropped` hypothesis must not be true, or the instance refutes the statement as it stands; it may be undefined.
+    A `dropped` hypothesis must not be shown true, or the instance refutes the statement as it stands.  It may be undefined, or
+    lack its witness: that the statement without it is false follows from the rest alone, and that it fails here from the
+    statement itself where that is proved.
     """
     before = ctx.prec
     try:

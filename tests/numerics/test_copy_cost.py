@@ -81,7 +81,18 @@ def test_scaling_the_sink_away_makes_it_cheaper_and_more_copiers_dearer():
 
 @pytest.mark.parametrize("case, words",
     [((5, 0, 1.0, 0.1, 0.0, 1.0), "at least one copier"), ((5, 4.5, 1.0, 0.1, 0.0, 1.0), "one query that is off"),
-                                         ((5, 2, 1.0, 1.0, 0.0, 1.0), "general position")])
+                                         ((5, 2, 1.0, 1.0, 0.0, 1.0), "rho_T > 0")])
 def test_a_task_that_is_none_is_one_sentence(case, words):
     with pytest.raises(ValueError, match=words):
         off_at_sink(*case)
+
+
+@pytest.mark.parametrize("tokens", [
+    (4, 0.2, 0.65, 1.0), (5, 0.25, 0.4, math.sqrt(0.4)), (3, 1.0, 0.0, 1.0), (3, -0.5, 0.0, 1.0), (3, 0.0, math.nan, 1.0),
+], ids=["the Gram matrix is not positive", "the sink is the mean", "one point", "mean zero", "NaN"])
+def test_tokens_that_do_not_exist_are_refused(tokens):
+    count, *rest = tokens
+    with pytest.raises(ValueError, match="a sink apart from their mean"):
+        off_at_sink(count, 2, 1.0, *rest)
+    with pytest.raises(ValueError, match="a sink apart from their mean"):
+        off_at_self(count, 1.0, *rest)
