@@ -1,4 +1,4 @@
-"""P5: norms of W_QK and W_VO from their factors, the margins a head shows, and when C1 and C3 bound its norm."""
+"""P5: norms of W_QK and W_VO from their factors, the margins a head shows, and when C1 bounds its norm."""
 
 from __future__ import annotations
 
@@ -31,9 +31,19 @@ def product_norms(left: Float[np.ndarray, "rows rank"], right: Float[np.ndarray,
     return ProductNorms(float(values.sum()), float(np.sqrt(np.sum(values**2))), float(values[0]), squares / 2)
 
 
-def bound_reason(weights: LayerWeights, rotary: bool) -> str | None:
-    """Why min‖W‖ of C1-C3 is no lower bound for this head's κ‖W_QK‖; None when it is (theory.md, scope notes)."""
+def bound_reason(
+    weights: LayerWeights, rotary: bool, visible: Bool[np.ndarray, "token token"], margins: Spread | None
+) -> str | None:
+    """Why the sink's cost of C1 at margin 1 is no lower bound for this head's κ‖W_QK‖; None when it is.
+
+    C1 asks for the margin at every pair of a query and a key, the sink's included.  A head that sees fewer may do with
+    less: with x_s = 4, x_1 = 1, x_2 = 2 in one dimension C1 costs 1/2, but rows that see no later key need 1/3; C3's
+    diagonal on T = 3 orthonormal tokens costs 2, but √(1/2) + √(2/3) under the mask (C11).  `visible` is the pass's
+    mask, row 0 the sink, and `margins` what `sink_margins` found on it.  theory.md, scope notes, C1.
+    """
     reasons = [
+        (not np.asarray(visible)[1:].all(), "causal mask or window: fewer pairs of query and key than in C1"),
+        (margins is None or not margins.least >= 1, "the head's margin for the sink is below 1 on some row"),
         (rotary, "RoPE: logits are not x_i^T W x_j with one W (G6)"),
         (
             weights.q_norm is not None or weights.k_norm is not None,

@@ -86,8 +86,13 @@ def layer_document(task: LayerTask) -> dict:
         task.seed,
     )
     costs = cloud_costs(np.asarray(first.inputs), task.tolerance, task.iterations)
+    reasons = [
+        bound_reason(weights, rotary, first.visible, sink_margins(attention, first.visible))
+        for attention in first.attention
+    ]
     heads = [
-        _head(weights, head, by_condition, task, statistics, spaces, costs, rotary) for head in range(weights.heads)
+        _head(weights, head, by_condition, task, statistics, spaces, costs, reasons[head])
+        for head in range(weights.heads)
     ]
     return {
         "layer": task.layer,
@@ -169,12 +174,11 @@ def _head(
     statistics: dict,
     spaces: dict,
     costs: dict,
-    rotary: bool,
+    reason: str | None,
 ) -> dict:
     group = weights.key_value(head)
     qk = product_norms(weights.w_q[head].T, weights.w_k[group].T)
     vo = product_norms(weights.w_o[head], weights.w_v[group].T)
-    reason = bound_reason(weights, rotary)
     ratios = {
         pattern: None if costs[pattern]["upper"] is None else weights.scale * qk.nuclear / costs[pattern]["upper"]
         for pattern in ("sink", "diagonal")

@@ -1,4 +1,9 @@
-"""What an audit means: for each hypothesis the share of layers or heads where it holds, and the claims that apply."""
+"""What an audit means: for each hypothesis the share of layers or heads where it holds, and the claims that apply.
+
+A row names a claim only where every hypothesis of it that is measured holds at once.  O3, O4, O5 and O7 compare
+attention without a mask, and O1m's tokens are uncorrelated with A fixed, which no checkpoint's are: the rows that come
+from them say so in words.
+"""
 
 from __future__ import annotations
 
@@ -33,13 +38,20 @@ def main_condition(document: dict) -> str:
     return WITH if WITH in document["layers"][0]["tokens"] else WITHOUT
 
 
+def one_sign(cosines: dict) -> int:
+    """The strict sign that all of them have, from their extremes over the measured texts; 0 when they have none."""
+    return (cosines["least"] > 0) - (cosines["greatest"] < 0)
+
+
 def meaning(document: dict) -> list[Finding]:
     """Every hypothesis of G, E, O and C that can be looked at on a checkpoint; words of measurement, not of proof."""
     condition = main_condition(document)
     layers = document["layers"]
     heads = [(layer, head) for layer in layers for head in layer["heads"]]
     length = next(
-        run["tokens"] for run in document["text"]["runs"] if run["measured"] and run["condition"] == condition
+        run["tokens"] - (condition == WITH)
+        for run in document["text"]["runs"]
+        if run["measured"] and run["condition"] == condition
     )
     found: list[Finding] = []
 
@@ -69,6 +81,13 @@ def meaning(document: dict) -> list[Finding]:
 
     def space(name: str) -> Callable[[dict], bool | None]:
         return lambda layer: layer["half_space"][name]["holds"] if name in layer["half_space"] else None
+
+    def both(layer: dict) -> bool | None:
+        answers = space("queries")(layer), space("keys")(layer)
+        return None if None in answers else all(answers)
+
+    def spherical(layer: dict) -> bool:
+        return layer["tokens"][condition]["sphere"] <= SPHERE and not layer["norm_bias"]
 
     def linear(layer: dict, test: Callable[[float, float], bool], head: dict | None = None) -> bool | None:
         """A test of (τ, φ) of the stream; undecided where the block's output is normalised before it is added."""
@@ -101,50 +120,57 @@ def meaning(document: dict) -> list[Finding]:
         "layers",
         "G",
         "the pooled content inputs lie in an open half-space",
-        ("G1", "G2", "G3"),
+        (),
         space("queries"),
-        "certified; read it beside the chance level",
+        "one of G1's two conditions; certified; read it beside the chance level",
     )
     if "keys" in layers[0]["half_space"]:
         over(
             "layers",
             "G",
             "the sink's input is outside the hull of the content inputs",
-            ("G1",),
+            (),
             space("keys"),
-            "certified; with a query bias this alone decides",
+            "the other condition of G1; certified; with a query bias this alone decides",
         )
         over(
             "layers",
             "G",
             "both: a position-free sink head exists on the pooled tokens",
             ("G1", "G2", "C1"),
-            lambda layer: None if None in (both := (space("queries")(layer), space("keys")(layer))) else all(both),
+            both,
+            "C1's cost for all pairs of query and key, without a mask",
         )
         over(
             "layers",
             "G",
-            "all ⟨x_s, x_i⟩ have one strict sign and the norm has no bias",
+            f"all ⟨x_s, x_i⟩ of the pool have one strict sign, no norm bias, ‖n‖²/d is 1 to {SPHERE:g}",
             ("G4",),
-            lambda layer: (
-                None if space("alignment")(layer) is None else space("alignment")(layer) and not layer["norm_bias"]
-            ),
+            lambda layer: None if space("alignment")(layer) is None else space("alignment")(layer) and spherical(layer),
             "sufficient for a sink head, not necessary",
+        )
+        over(
+            "layers",
+            "G",
+            "the same on the measured texts alone",
+            ("G4",),
+            lambda layer: one_sign(layer["tokens"][condition]["gain"]) != 0 and spherical(layer),
+            "float64; the sign may be negative",
         )
     over(
         "layers",
         "G",
         f"tokens without gain lie on the sphere to {SPHERE:g} in ‖n‖²/d",
-        ("G3", "G4"),
+        ("G3",),
         lambda layer: layer["tokens"][condition]["sphere"] <= SPHERE,
-        "the norm's epsilon moves them off it",
+        "to that accuracy; the norm's epsilon moves them off it",
     )
     over(
         "layers",
         "G",
-        "a rotary plane turns by less than π/2 over the first text",
+        "a rotary plane turns by less than π/2 over the first text, and both conditions of G1 hold",
         ("G6",),
-        lambda layer: layer["planes"][condition]["slow"] > 0,
+        lambda layer: both(layer) if layer["planes"][condition]["slow"] > 0 else False,
         "of the layers with RoPE",
         [layer for layer in layers if layer["rotary"]],
     )
@@ -152,56 +178,57 @@ def meaning(document: dict) -> list[Finding]:
         "heads",
         "E",
         "the pooled content values lie in an open half-space",
-        ("E2", "E3", "E8"),
+        ("E3", "E8"),
         lambda layer, head: head["value_half_space"]["holds"],
-        "certified; read it beside the chance level",
+        "E8's second part; its first part and E2 ask for v_s = 0 too; certified; read it beside the Gaussian clouds",
     )
     over(
         "heads",
         "E",
         "the content values of every measured text lie in an open half-space",
-        ("E2", "E3", "E8"),
+        ("E3", "E8"),
         lambda layer, head: head["values"][condition]["half_space"] == 1.0,
-        "float64; few tokens make this likely by chance",
+        "E8's second part, as above; float64; few tokens make this likely by chance",
     )
     over(
         "heads",
         "E",
         "the content values of a text are linearly independent",
-        ("E1", "E5", "E6", "S1"),
+        ("E5",),
         lambda layer, head: head["values"][condition]["rank"] == head["values"][condition]["count"],
-        "impossible for more content tokens than the head dimension",
+        "E1 and S1 ask for v_s = 0 too; impossible for more content tokens than the head dimension",
     )
     over(
         "heads",
         "E",
         "v_s = 0",
-        ("E1", "E2", "S1", "O6"),
+        ("E2", "O6"),
         lambda layer, head: head["values"][condition]["norm_ratio"] == 0,
+        "E1, S1 and E8's first part ask for it too",
     )
     over(
         "heads",
         "E",
         f"‖v_s‖ <= {SMALL_VALUE:g} mean‖v_j‖",
-        ("E3",),
+        (),
         lambda layer, head: head["values"][condition]["norm_ratio"] <= SMALL_VALUE,
-        "our threshold; ‖v_s‖ enters E3 as η",
+        "our threshold; ‖v_s‖ enters E3 as η, where the values have a half-space",
     )
     over(
         "heads",
         "E",
-        "the content values have rank at least 2",
+        "rank(CV) is at least 2, seen from the rank of the content values",
         ("M1",),
-        lambda layer, head: head["values"][condition]["rank"] >= 2,
-        "attention moves information between tokens",
+        lambda layer, head: head["values"][condition]["rank"] - (layer["norm"] == "layer") >= 2,
+        "M1(c): attention moves information between tokens; under LayerNorm C may take one from the rank",
     )
     over(
         "heads",
         "O",
         "D > 0 (the head's drift in the stream)",
-        ("O3", "O7"),
+        (),
         lambda layer, head: linear(layer, lambda tau, phi: 2 * tau + phi > 0, head),
-        "then uniform smooths more than the diagonal in O's model",
+        "compares uniform with the diagonal, not with the real attention; O3 and O7 would apply without the mask",
     )
     for words, test in (
         ("τ >= 0: the cosine rises all along the mix", lambda tau, phi: tau >= 0),
@@ -212,56 +239,58 @@ def meaning(document: dict) -> list[Finding]:
             "heads",
             "O",
             words,
-            ("O4",),
+            (),
             lambda layer, head, test=test: linear(layer, test, head),
-            "for this head alone, in O's model",
+            "from the diagonal to uniform, this head alone; O4 would apply without the mask",
         )
     over(
         "layers",
         "O",
         "D > 0 for all heads sharing one attention",
-        ("O1m", "O3"),
+        (),
         lambda layer: linear(layer, lambda tau, phi: 2 * tau + phi > 0),
+        "O3 would apply without the mask",
     )
     over(
         "layers",
         "O",
         "uniform attention would raise the cosine above the input's",
-        ("O5",),
+        (),
         raises,
-        f"ρ(g - g0) + (1-ρ)D/T > 0 at T = {length}, in O's model",
+        f"ρ(g - g0) + (1-ρ)D/T > 0 at T = {length} content tokens; O5 would apply without the mask",
     )
     over(
         "layers",
         "O",
         "uniform against diagonal: measured order as the sign of D says",
-        ("O3",),
+        (),
         sign,
-        "measured on the texts, whose tokens are not O's model",
+        "measured on the texts under the causal mask: neither O's tokens nor O3's attention",
     )
     for target in ("uniform", "sink", "diagonal"):
         over(
             "layers",
             "O",
             f"mixing toward {target}: the measured change has the predicted sign",
-            ("O1m",),
+            (),
             lambda layer, target=target: agree(moved(layer, target)),
-            "t = 1",
+            "O1m's prediction, t = 1",
         )
     over(
         "heads",
         "O",
         "one head made uniform: the measured change has the predicted sign",
-        ("O1m",),
+        (),
         lambda layer, head: agree(head["uniform_change"]),
+        "O1m's prediction",
     )
     over(
         "heads",
         "C",
-        "the cost is a lower bound for this head's scale ‖W_QK‖",
-        ("C1", "C2", "C3", "C6"),
+        "the sink's cost at margin 1 is a lower bound for this head's scale ‖W_QK‖",
+        ("C1",),
         lambda layer, head: head["bound_applies"],
-        "RoPE, query biases, qk-norm and soft caps break it (G6)",
+        "a mask, a margin below 1, RoPE (G6), query biases, qk-norm and soft caps break it",
     )
     over(
         "layers",
@@ -269,13 +298,13 @@ def meaning(document: dict) -> list[Finding]:
         "the diagonal costs more than the sink on the real cloud, nuclear norm",
         ("C1", "C3", "C6"),
         lambda layer: None if layer["costs"]["ratio"] is None else layer["costs"]["ratio"][0] > 1,
-        "certified bounds, position-free heads",
+        "certified bounds; position-free heads, all pairs of query and key",
     )
     over(
         "heads",
         "P",
         f"mean mass on row 0 above {SINK:g}, row 0 excluded",
-        ("P0", "G5"),
+        ("P0",),
         lambda layer, head: head["scores"][condition]["mass_without_row_0"]["mean"] > SINK,
         condition,
     )

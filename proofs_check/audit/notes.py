@@ -1,6 +1,7 @@
 """Writes the generated part of notes/checkpoint.md from an audit: ``python -m proofs_check.audit.notes OUT``.
 
 OUT is the audit's output folder; the page's text above the mark is written by hand, what follows it is made here.
+Hypotheses are counted anew from the document's layers, so a row's wording can change without another audit.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from proofs_check.audit.meaning import main_condition
+from proofs_check.audit.asides import distances, margins, named_layers, sequences
+from proofs_check.audit.meaning import SINK, main_condition, meaning
 from proofs_check.audit.page import PICTURES, markdown, sections
 from proofs_check.audit.run import Options
 from proofs_check.audit.summary import Table, fixed, heads_of, number, share
@@ -62,7 +64,10 @@ def comparison(document: dict) -> Table:
 
 
 def by_depth(document: dict, parts: int = 5) -> Table:
-    """O1m's error beside the size of what happened, at t = 1, over runs of layers of equal length."""
+    """O1m's error beside the size of what happened, at t = 1, over runs of layers of equal length.
+
+    In brackets their ratio, and the largest |error|/|change| of a single layer.
+    """
     condition, rows = main_condition(document), []
     for layers in np.array_split(np.array(document["layers"], dtype=object), parts):
         row = [f"{layers[0]['layer']} to {layers[-1]['layer']}"]
@@ -73,11 +78,11 @@ def by_depth(document: dict, parts: int = 5) -> Table:
             ]
             measured = np.array([point["measured_change"] for point in points])
             error = np.array([point["predicted_change"] for point in points]) - measured
-            row.append(
-                f"{number(float(np.sqrt(np.mean(error**2))), 2)} of {number(float(np.sqrt(np.mean(measured**2))), 2)}"
-            )
+            missed, size = float(np.sqrt(np.mean(error**2))), float(np.sqrt(np.mean(measured**2)))
+            worst = float(np.max(np.divide(np.abs(error), np.abs(measured))))
+            row.append(f"{number(missed, 2)} of {number(size, 2)} ({missed / size:.2f}; {worst:.2f})")
         rows.append(row)
-    return ["layers", "uniform: RMS error of RMS change", "sink", "diagonal"], rows
+    return ["layers", "uniform: RMS error of RMS change (ratio; worst layer)", "sink", "diagonal"], rows
 
 
 def levels(document: dict, parts: int = 5) -> Table:
@@ -103,7 +108,7 @@ def ranges(document: dict) -> Table:
 
     def extremes(value: Callable[[dict], float | None], chosen: list[dict]) -> str:
         found = [number(item) for item in sorted(value(layer) for layer in chosen if value(layer) is not None)]
-        return f"{found[0]} .. {found[-1]}" if found else "–"
+        return " .. ".join(dict.fromkeys((found[0], found[-1]))) if found else "–"
 
     def mass(layer: dict) -> float:
         return float(np.mean([head["scores"][condition]["mass_without_row_0"]["mean"] for head in layer["heads"]]))
@@ -113,6 +118,9 @@ def ranges(document: dict) -> Table:
 
     def over_cost(layer: dict) -> float:
         return float(np.median([head["norm_over_cost"]["sink"] for head in layer["heads"]]))
+
+    def quotient(cost: dict) -> float | None:
+        return None if cost["upper"] is None or not cost["lower"] else cost["upper"] / cost["lower"]
 
     def real_to_gaussian(layer: dict) -> float | None:
         space = layer["half_space"]
@@ -127,9 +135,11 @@ def ranges(document: dict) -> Table:
             "diagonal cost over sink cost (lower bound)",
             lambda layer: None if layer["costs"]["ratio"] is None else layer["costs"]["ratio"][0],
         ),
+        ("diagonal cost, upper bound over lower bound", lambda layer: quotient(layer["costs"]["diagonal"])),
         ("median scale‖W_QK‖₁ over sink cost", over_cost),
     ]
-    groups = {"0 to 9": range(10), "10 and 11": range(10, 12), "12 to 29": range(12, 30)}
+    groups = {str(layer): range(layer, layer + 1) for layer in range(3)}
+    groups |= {"3 to 9": range(3, 10), "10 and 11": range(10, 12), "12 to 29": range(12, 30)}
     return (
         ["quantity (least .. greatest over layers)", *groups],
         [
@@ -172,9 +182,21 @@ def generated(document: dict) -> str:
         "RMS error of the predicted mean cosine itself:",
         "",
         *markdown(levels(document)),
-        "### Three stretches of layers",
+        "Targets as they are drawn, before the controls are brought to uniform's distance from the real attention:",
+        "",
+        *markdown(distances(document)),
+        "### Stretches of layers",
         "",
         *markdown(ranges(document)),
+        *markdown(named_layers(document)),
+        "### Single sequences",
+        "",
+        f"Share of heads with mass above {SINK:g}, row 0 excluded, on one sequence each; H_T/T is the mass of uniform "
+        "causal attention, row 0 included. T counts BOS; without it a text is one shorter, the joined paragraphs are "
+        "not.",
+        "",
+        *markdown(sequences(document)),
+        *markdown(margins(document)),
         *sections(document),
     ]
     return "\n".join(lines).rstrip() + "\n"
@@ -190,6 +212,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     folder, page = Path(found[0]), NOTES / "checkpoint.md"
     document = json.loads((folder / "audit.json").read_text(encoding="utf-8"))
+    document["meaning"] = [item.row() for item in meaning(document)]
     hand = page.read_text(encoding="utf-8").split(BEGIN)[0].rstrip() if page.is_file() else "# Real checkpoints"
     for name in PICTURES:
         shutil.copy(folder / f"audit-{name}.png", NOTES / "pictures" / f"checkpoint-{name}.png")

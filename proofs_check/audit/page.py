@@ -45,7 +45,7 @@ def meaning_table(document: dict) -> Table:
             f"{item['holds']} of {item['of']} {item['unit']}"
             + (f", {item['undecided']} undecided" if item["undecided"] else ""),
             fixed(item["fraction"]),
-            ", ".join(item["claims"]),
+            ", ".join(item["claims"]) or "–",
             item["note"],
         ]
         for item in document["meaning"]

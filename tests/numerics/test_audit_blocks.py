@@ -15,8 +15,10 @@ from numerics.audit.scores import CONVENTIONS, head_scores
 from numerics.audit.tokens import spread, token_cosines
 from numerics.audit.values import head_values
 from numerics.checkpoint.stream import stream
+from numerics.moments import moment_cosines, o1_gram
 from numerics.rope import g6_factor
 from numerics.schatten import schatten_norm
+from numerics.sink_cost import sink_cost
 from numerics.sink_metrics import sink_score
 
 
@@ -108,10 +110,41 @@ def test_an_underflowing_weight_is_a_large_finite_margin():
     ],
 )
 def test_the_bound_is_refused_with_its_reason(change, word):
-    weights, _ = block()
-    assert bound_reason(weights, rotary=False) is None
-    assert "RoPE" in bound_reason(weights, rotary=True)
-    assert word in bound_reason(replace(weights, **change), rotary=False)
+    weights, seen = block()
+    every, enough = np.ones((4, 4), dtype=bool), spread(np.array([1.0, 3.0]))
+    assert bound_reason(weights, False, every, enough) is None
+    assert "RoPE" in bound_reason(weights, True, every, enough)
+    assert word in bound_reason(replace(weights, **change), False, every, enough)
+    assert "margin for the sink is below 1" in bound_reason(weights, False, every, spread(np.array([0.9, 3.0])))
+    assert "margin for the sink is below 1" in bound_reason(weights, False, every, None)
+    assert "causal mask" in bound_reason(weights, False, seen.visible, enough)
+    banded = every.copy()
+    banded[3, 0] = False
+    assert "window" in bound_reason(weights, False, banded, enough)
+
+
+def test_a_causal_head_may_cost_less_than_c1():
+    """x_s = 4, x_1 = 1, x_2 = 2: W = 1/3 has margin 1 on the pairs that a causal mask shows, and C1 says 1/2."""
+    rows, sink = np.array([[1.0], [2.0]]), np.array([4.0])
+    margins = rows @ (sink - rows).T / 3
+    causal = np.tril(np.ones((2, 2), dtype=bool))
+    assert margins[causal].min() == pytest.approx(1) and margins.min() < 1
+    assert sink_cost(rows, sink, margin=1.0).lower == pytest.approx(1 / 2)
+
+
+def test_the_sign_of_d_does_not_order_uniform_and_diagonal_under_a_causal_mask():
+    """Why the audit names O3 for no model with a mask: D = -1/5, and causal uniform has the larger cosine."""
+    tau, phi = -0.6, 1.0
+    assert 2 * tau + phi < 0
+    cosines = {
+        name: moment_cosines(o1_gram(np.array(rows), rho=0.0, g=1.0, t0=1.0, tau=tau, phi=phi))[0, 1]
+        for name, rows in (
+            ("causal", [[1.0, 0.0], [0.5, 0.5]]),
+            ("diagonal", [[1.0, 0.0], [0.0, 1.0]]),
+            ("uniform", [[0.5, 0.5], [0.5, 0.5]]),
+        )
+    }
+    assert cosines["uniform"] < cosines["diagonal"] == 0 < cosines["causal"] == pytest.approx(0.2 / math.sqrt(0.72))
 
 
 def test_slow_planes_are_those_of_g6():

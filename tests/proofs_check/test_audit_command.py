@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import sys
 from collections.abc import Callable
@@ -162,7 +163,7 @@ def test_replaced_attention_is_measured_by_a_run_of_the_whole_model(audited, tin
     assert network.content_cosine(final) == document["network"]["final"]
 
 
-def test_query_biases_rope_and_caps_refuse_the_bound_and_say_why(audited):
+def test_masks_query_biases_rope_and_caps_refuse_the_bound_and_say_why(audited):
     for family, word in (
         ("gpt2", "query bias"),
         ("llama", "RoPE"),
@@ -171,7 +172,8 @@ def test_query_biases_rope_and_caps_refuse_the_bound_and_say_why(audited):
     ):
         heads = [head for layer in audited(family)[1]["layers"] for head in layer["heads"]]
         assert all(head["bound_applies"] is False and word in head["bound_reason"] for head in heads)
-        counted = next(item for item in audited(family)[1]["meaning"] if item["claims"] == ["C1", "C2", "C3", "C6"])
+        assert all("causal mask" in head["bound_reason"] for head in heads)
+        counted = next(item for item in audited(family)[1]["meaning"] if "lower bound" in item["hypothesis"])
         assert (counted["holds"], counted["of"]) == (0, 18)
 
 
@@ -194,6 +196,31 @@ def test_every_claim_that_is_said_to_apply_exists_and_counts_add_up(audited):
         head["drift"]["stream_measured"]["drift"] > 0 for layer in document["layers"] for head in layer["heads"]
     )
     assert next(item.holds for item in found if item.hypothesis.startswith("D > 0 (the head")) == direct
+
+
+def test_a_claim_is_named_only_where_all_that_is_measured_of_it_holds(audited):
+    document = json.loads(json.dumps(audited("llama")[1]))
+    rows = {item.hypothesis: item for item in meaning(document)}
+    named = {name: {item.hypothesis for item in rows.values() if name in item.claims} for name in ("E2", "G1", "G6")}
+    assert named["E2"] == {"v_s = 0"} and len(named["G1"]) == len(named["G6"]) == 1
+    assert not {"O1m", "O3", "O4", "O5", "O7"} & {name for item in rows.values() for name in item.claims}
+    content = document["text"]["runs"][0]["tokens"] - 1
+    assert any(f"T = {content} content tokens" in item.note for item in rows.values())
+
+    def count(start: str) -> int:
+        return next(item.holds for item in meaning(document) if item.hypothesis.startswith(start))
+
+    for layer in document["layers"]:
+        layer["tokens"][WITH] |= {"gain": {"mean": -0.2, "least": -0.3, "greatest": -0.1}, "sphere": 0.0}
+        layer["half_space"] |= {name: layer["half_space"][name] | {"holds": True} for name in ("queries", "keys")}
+        for head in layer["heads"]:
+            head["values"][WITH]["rank"] = 2
+    assert count("the same on the measured texts") == count("a rotary plane") == 3 and count("rank(CV)") == 18
+    document["layers"][0]["tokens"][WITH]["gain"]["greatest"] = 0.0
+    document["layers"][1]["norm_bias"] = True
+    document["layers"][2]["half_space"]["keys"]["holds"] = False
+    document["layers"][2]["norm"] = "layer"
+    assert count("the same on the measured texts") == 1 and count("a rotary plane") == 2 and count("rank(CV)") == 12
 
 
 def test_the_table_of_heads_has_a_typed_row_for_each(audited):
@@ -424,6 +451,20 @@ def test_the_notes_page_keeps_what_is_written_by_hand_and_counts_what_was_measur
     ).read_bytes()
     negative = [head["trace_vo"] < 0 for layer in document["layers"] for head in layer["heads"]]
     assert f"| heads with tr W_VO < 0 | about a third | {np.mean(negative):.2f} |" in text
+    masses = [
+        head["scores"][WITH]["mass_without_row_0"]["sequences"][0] > 0.3
+        for layer in document["layers"]
+        for head in layer["heads"]
+    ]
+    line = next(line for line in text.splitlines() if line.startswith("| text 1 |"))
+    tokens = document["text"]["runs"][0]["tokens"]
+    assert line.startswith(f"| text 1 | {tokens} | {np.mean(masses):.2f} | ")
+    assert line.endswith(f" | {sum(1 / (1 + row) for row in range(tokens)) / tokens:.3f} |")
+    least = [head["margins"][WITH]["least"] for layer in document["layers"] for head in layer["heads"]]
+    assert f"| least above 0 | {10 * sum(value > 0 for value in least)} of 180 |" in text
+    size = np.arange(1, tokens + 1)
+    far = math.sqrt(sum((1 - 1 / row) ** 2 + (row - 1) / row**2 for row in size))
+    assert f"| diagonal | {far:.2f} |" in text and f"| sink | {far:.2f} |" in text
     assert notes.main([str(tmp_path)]) == 2 and notes.main([]) == 2
 
 
@@ -435,7 +476,8 @@ def test_the_page_of_notes_has_the_mark_of_its_generator():
 def test_tables_count_layers_and_heads_as_the_document_has_them(audited):
     _, document = audited(DRAWN)
     columns, rows = summary.score_table(document)
-    assert [row[0] for row in rows] == list(document["layers"][0]["tokens"]) and len(columns) == 7
+    assert [row[0] for row in rows] == list(document["layers"][0]["tokens"]) and len(columns) == 8
+    assert {row[1] for row in rows} == {"1"}
     column = columns.index("mass without row 0")
     means = [
         head["scores"][WITH]["mass_without_row_0"]["mean"] for layer in document["layers"] for head in layer["heads"]
