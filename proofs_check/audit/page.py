@@ -65,9 +65,9 @@ def sections(document: dict) -> list[str]:
     lines = [
         f"{about['name']} ({about['family']}): {about['layers']} layers, {about['heads']} heads on "
         f"{about['key_value_heads']} key/value heads, d = {about['dim']}, d_h = {about['head_dim']}. {first}. "
-        f"Text: {document['text']['source']}, {len(measured)} measured texts of {min(sizes)} to {max(sizes)} tokens; pools "
-        f"of {space[-1]['count']} content tokens, {min(distinct)} to {max(distinct)} distinct (2d = "
-        f"{space[-1]['twice_dim']}; chance of a half-space for isotropic points {space[0]['chance']} in layer 0, "
+        f"Text: {document['text']['source']} ({document['text']['paragraphs']} paragraphs), {len(measured)} measured texts of "
+        f"{min(sizes)} to {max(sizes)} tokens; pools of {space[-1]['count']} content tokens, {min(distinct)} to "
+        f"{max(distinct)} distinct (2d = {space[-1]['twice_dim']}; chance of a half-space for isotropic points {space[0]['chance']} in layer 0, "
         f"{space[-1]['chance']} in the last).",
         "",
         f"Extraction check: attention rebuilt to {check['worst_attention_error']:.1e}, output to "

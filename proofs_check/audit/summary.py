@@ -281,8 +281,8 @@ def control_table(document: dict) -> Table:
     costs = document["controls"]["isotropic_costs"]
     rows.append(
         [
-            f"isotropic cloud, {costs['count']} × {costs['dim']}, ‖x‖ ≈ 1: sink cost, diagonal cost",
-            f"{bounds(costs['sink'])}; {bounds(costs['diagonal'])}",
+            f"isotropic cloud, {costs['count']} × {costs['dim']}, ‖x‖ ≈ 1: sink cost, diagonal cost, ratio (lower bound)",
+            f"{bounds(costs['sink'])}; {bounds(costs['diagonal'])}; {number(costs['ratio'][0]) if costs['ratio'] else '–'}",
         ]
     )
 

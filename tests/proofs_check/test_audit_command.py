@@ -18,7 +18,7 @@ from numerics.hull import min_norm_point
 from numerics.moments import mean_off_diagonal, moment_cosines
 from proofs_check import cli
 from proofs_check.audit import layer as audit_layer
-from proofs_check.audit import network, notes, page, run, summary
+from proofs_check.audit import asides, network, notes, page, run, summary
 from proofs_check.audit.meaning import meaning
 from proofs_check.audit.page import meaning_table
 from proofs_check.audit.text import WITH, WITHOUT, plan, read_paragraphs
@@ -466,6 +466,22 @@ def test_the_notes_page_keeps_what_is_written_by_hand_and_counts_what_was_measur
     far = math.sqrt(sum((1 - 1 / row) ** 2 + (row - 1) / row**2 for row in size))
     assert f"| diagonal | {far:.2f} |" in text and f"| sink | {far:.2f} |" in text
     assert notes.main([str(tmp_path)]) == 2 and notes.main([]) == 2
+
+
+def test_layers_are_named_where_a_sentence_needs_them(audited):
+    document = json.loads(json.dumps(audited("llama")[1]))
+    first, second, third = document["layers"]
+    for layer, least, greatest in ((first, 0.1, 0.4), (second, -0.4, -0.1), (third, -0.1, 0.1)):
+        layer["tokens"][WITH]["gain"] |= {"least": least, "greatest": greatest}
+        layer["costs"]["diagonal"] |= {"lower": 1.0, "upper": 1.04}
+        layer["drift"]["stream_measured"]["drift"] = 0.1
+        layer["half_space"]["alignment"]["holds"] = False
+    third["costs"]["diagonal"]["upper"], third["drift"]["stream_measured"]["drift"] = 1.06, -0.1
+    found = [which for _, which in asides.named_layers(document)[1]]
+    assert found == ["none", "0", "1", "2", "2"]
+    first["half_space"]["alignment"]["holds"], second["costs"]["diagonal"]["upper"] = True, None
+    found = [which for _, which in asides.named_layers(document)[1]]
+    assert found == ["0", "0", "1", "2", "1, 2"]
 
 
 def test_the_page_of_notes_has_the_mark_of_its_generator():
