@@ -138,6 +138,10 @@ class Variant:
             raise ValueError(f"expected one of the named operators, got {self.operator!r}; see OPERATORS in claim.py")
 
 
+#: where the claims that ship with the project come from
+SOURCE = "our reconstruction of arXiv 2605.08453"
+
+
 @dataclass(frozen=True)
 class Claim:
     """A claim of the theory.
@@ -155,7 +159,7 @@ class Claim:
     uses: Sequence[str] = ()
     required: str = "PROVED ON"
     required_formal: str = "PROVED"
-    source: str = "our reconstruction of arXiv 2605.08453"
+    source: str = SOURCE
     scope_notes: Sequence[str] = ()
 
     def document(self) -> dict:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hypothesis.strategies import SearchStrategy
 
-from proofs_check.claim import TYPES, Claim, Hypothesis, Instance, Part, Variant, encode_instance, plain_type
+from proofs_check.claim import SOURCE, TYPES, Claim, Hypothesis, Instance, Part, Variant, encode_instance, plain_type
 from proofs_check.kernel import Rejected, canonical
 from proofs_check.kernel.formula import parse
 from theory.statements import Derivation
@@ -33,7 +33,8 @@ def sound(claim: Claim, path: Path) -> Claim:
     _items(claim.scope_notes, str, f"`scope_notes` of {name}")
     parts = tuple(_sound_part(part, path) for part in claim.parts)
     variants = tuple(replace(item, part=_sound_part(item.part, path)) for item in claim.variants)
-    found = replace(claim, parts=parts, variants=variants)
+    # the default is the project's own source, which a user's claim does not have
+    found = replace(claim, parts=parts, variants=variants, source="not stated" if claim.source == SOURCE else claim.source)
     for item in variants:
         _instance(item.part, item.counterexample, f"the counterexample of variant '{item.part.name}'")
     try:

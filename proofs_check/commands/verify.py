@@ -35,8 +35,8 @@ def verify(ids: tuple[str, ...], profile: str, out: Path, jobs: int, seed: int, 
     chosen = selected(ids, options)
     start = time.monotonic()
     if not as_json:
-        click.echo(f"{len(chosen)} claims on {jobs} process{'es' if jobs > 1 else ''}: evidence first, then kernel replay; "
-                   "a few minutes for all of them", err=True)
+        click.echo(f"{len(chosen)} claim{'s' if len(chosen) > 1 else ''} on {jobs} process{'es' if jobs > 1 else ''}: evidence "
+                   "first, then kernel replay; a few minutes for the whole theory", err=True)
     with Steps(2 * len(chosen), as_json) as steps:
         def progress(name: str, resumed: bool) -> None:
             steps.step(f"{name} (stored evidence)" if resumed else name)
@@ -44,6 +44,7 @@ def verify(ids: tuple[str, ...], profile: str, out: Path, jobs: int, seed: int, 
                 raise TimeoutError(f"the time limit of {time_limit:g} s is over; run the same command again to go on")
 
         results = run_verify(ids, options, jobs, progress, lambda name: steps.step(f"{name} replayed"))
+    replaced = reported(out) - {claim.id for claim in chosen}
     document = write_report(results, options)
     page = report_html.write(out)
     if as_json:
@@ -61,9 +62,21 @@ def verify(ids: tuple[str, ...], profile: str, out: Path, jobs: int, seed: int, 
           f"report in {page}, certificates in {out / 'certificates'}")
     if document["environment"].get("rocq") == "":
         print("Rocq is not installed, so no claim rests on a formal proof in this run; 'sinkproof doctor' says what to install.")
+    if replaced:
+        print(f"The report in {out} had {len(replaced)} other claim{'s' if len(replaced) > 1 else ''}; their certificates are kept, and "
+              "'sinkproof verify' puts them back from there. Another --out keeps reports apart.")
     for row in document["claims"]:
         if not row["reached"] or row["outcome"] == "error" or row["neighbours"]["survivors"]:
             survivors = row["neighbours"]["survivors"]
             said = "; ".join(row["reasons"]) + (f"; surviving neighbours: {', '.join(survivors)}" if survivors else "")
             click.echo(f"{row['id']}: {row['label']}, required {row['required']}: {said}", err=True)
     return exit_code(document)
+
+
+def reported(out: Path) -> set[str]:
+    """The ids in the report that stands in `out`, if there is one."""
+    path = out / "report.json"
+    try:
+        return {row["id"] for row in json.loads(path.read_text(encoding="utf-8"))["claims"]}
+    except (OSError, ValueError, LookupError, TypeError):
+        return set()

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from proofs_check.kernel.encoding import Malformed, Rejected, field, read_json, well_formed
+from proofs_check.kernel.encoding import Malformed, Rejected, digest, field, read_json, well_formed
 from proofs_check.kernel.replay import replay_files
 
 DESCRIPTION = """Replay certificates: exact arithmetic, no solver, no tolerance.
@@ -58,14 +58,20 @@ def check(path: Path) -> tuple[list[dict], bool]:
     if not path.exists():
         raise Malformed(f"expected a folder or a certificate file, found nothing at {path}; check the path")
     targets = [(path.parent, [path.name])] if path.is_file() else [(item, None) for item in claim_directories(path)]
-    rows, malformed, uses = [], False, {}
+    uses: dict[str, list[str]] = {}
+    first: dict[str, tuple[str, Path]] = {}
+    names_of = []
     for directory, names in targets:
         claim = read_json(directory / "claim.json")
         name = field(claim, "id", str, "claim.json")
-        if name in uses:
-            raise Malformed(f"two folders below {path} hold the claim {name!r}; check them one by one")
+        known, where = first.setdefault(name, (digest(claim), directory))
+        if known != digest(claim):
+            raise Malformed(f"{where} and {directory} hold different claims with the id {name!r}; check them one by one")
         uses[name] = field(claim, "uses", list, "claim.json")
         well_formed(all(isinstance(other, str) for other in uses[name]), f"{name}: 'uses' is a list of claim ids")
+        names_of.append((name, directory, names))
+    rows, malformed = [], False
+    for name, directory, names in names_of:
         accepted, rejected = replay_files(directory, names)
         if not accepted and not rejected:
             raise Malformed(f"{name}: expected certificates beside claim.json, found none")

@@ -17,7 +17,7 @@ from flint import arb, ctx, fmpq
 
 from proofs_check.kernel.encoding import Cloud, Rejected, TooMuch, need
 from proofs_check.kernel.functions import BALL_UNITS, FUNCTIONS, MAX_STEPS, NATIVE_PER_UNIT
-from proofs_check.kernel.values import Shifted, Undecided, bits, compare, is_number, multiply, shape, units
+from proofs_check.kernel.values import Shifted, Undecided, bits, cleared_bits, compare, is_number, multiply, shape, units
 
 MAX_POWER = 4096
 PRECISIONS = (128, 512, 2048)
@@ -53,10 +53,17 @@ class Evaluator:
             need(usable_name(name), f"{name!r} cannot be used as a name")
 
     def spend_native(self, entries: int, *matrices: list) -> None:
-        """Count exact linear algebra done by flint, whose entries cost less than steps of ours and grow with the inner sum."""
+        """Count exact elimination done by flint, whose entries cost less than steps of ours and grow with each step."""
         size = max((bits(entry) for matrix in matrices for row in matrix for entry in row if is_number(entry)), default=1)
         length = max((len(row) for matrix in matrices for row in matrix), default=1)
-        self.spend(sum(len(row) for matrix in matrices for row in matrix) + entries * units(size * length) // NATIVE_PER_UNIT)
+        self.spend_entries(entries, size * length, *matrices)
+
+    def spend_product(self, entries: int, *matrices: list) -> None:
+        """Count a product done by flint: whole numbers over a common denominator, as long as both factors together."""
+        self.spend_entries(entries, sum(map(cleared_bits, matrices)), *matrices)
+
+    def spend_entries(self, entries: int, size: int, *matrices: list) -> None:
+        self.spend(sum(len(row) for matrix in matrices for row in matrix) + entries * units(size) // NATIVE_PER_UNIT)
 
     def truth(self, text: str) -> bool:
         value = self.evaluate(parse(text))
@@ -192,7 +199,7 @@ class Evaluator:
         left_flat, right_flat = not isinstance(left[0], list), not isinstance(right[0], list)
         left, right = [left] if left_flat else left, [[item] for item in right] if right_flat else right
         (rows, inner), (_, columns) = shape(left), shape(right)
-        self.spend_native(rows * inner * columns, left, right)
+        self.spend_product(rows * inner * columns, left, right)
         result = multiply(left, right)
         if right_flat:
             result = [row[0] for row in result]

@@ -81,7 +81,7 @@ def norm_at_most(evaluator: Evaluator, matrix: list, exponent: object, bound: ob
         need(isinstance(key, str) and isinstance(evaluator.witnesses.get(key), dict),
              f"the certificate has no witness '{key}'")
         evaluator.enclosed = True
-        evaluator.spend_native(shape(matrix)[0] * shape(matrix)[1] * min(shape(matrix)), matrix)
+        evaluator.spend_product(shape(matrix)[0] * shape(matrix)[1] * min(shape(matrix)), matrix)  # in balls
         upper = schatten_upper(flint_matrix(matrix, True), exponent, evaluator.witnesses[key], key)
         shown = upper.is_finite() and bool(upper <= arb(bound))
     if not shown:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flint import arb, arb_mat, fmpq, fmpq_mat
+from flint import arb, arb_mat, fmpq, fmpq_mat, fmpz
 
 from proofs_check.kernel.encoding import Cloud, Rejected, TooMuch, need
 
@@ -27,6 +27,23 @@ def units(size: int) -> int:
     """The work, about in microseconds, of one operation on exact numbers of so many bits in all; longer ones are refused."""
     need(size <= MAX_BITS, "a number grows too long", TooMuch)
     return 1 + size // 512 + (size // 4096) ** 2
+
+
+def cleared_bits(matrix: list) -> int:
+    """How long the entries are over their common denominator, which is what flint multiplies; more than `MAX_BITS` says enough.
+
+    Floats share powers of two, so they stay short; unlike denominators multiply.
+    """
+    numerator, denominator = 1, fmpz(1)
+    for row in matrix:
+        for entry in row:
+            if isinstance(entry, fmpq):
+                numerator, denominator = max(numerator, entry.p.bit_length()), denominator.lcm(entry.q)
+                if denominator.bit_length() > MAX_BITS:
+                    return numerator + denominator.bit_length()
+            elif is_number(entry):
+                numerator = max(numerator, bits(entry))
+    return numerator + denominator.bit_length()
 
 
 def compare(left: object, relation: str, right: object) -> bool:

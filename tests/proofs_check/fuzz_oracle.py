@@ -27,7 +27,7 @@ GRACE = 60.0
 PROGRESS = re.compile(r"\d+( of \d+)?: |\d+ claims? on \d+ process")
 # How our own refusals and click's begin; an exception's own words do not.
 SENTENCE = re.compile(
-    r"sinkproof( check)?: .*([Ee]xpected|two folders below|in a circle|Invalid value|No such (option|command)|Missing (option|argument)|"
+    r"sinkproof( check)?: .*([Ee]xpected|hold different claims|in a circle|Invalid value|No such (option|command)|Missing (option|argument)|"
     r"does not take a value|requires an argument|cannot be used with|has no meaning for)")
 
 
