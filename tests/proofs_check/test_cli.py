@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -249,3 +250,35 @@ def test_doctor_and_claims_print_json() -> None:
         result = sinkproof(*command)
         assert result.returncode == 0 and key in json.loads(result.stdout)
     assert sinkproof("claims", "--ledger").returncode == 0
+
+
+def test_counterexamples_beside_certificates_are_checked_with_them(run: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(run, out)
+    assert sinkproof("falsify", "E2", "--drop", "null sink", "--budget", 200, "--out", out).returncode == 1
+    checked = sinkproof("check", out)
+    assert checked.returncode == 0, checked.stderr
+    other = out / "counterexamples" / "E2" / "claim.json"
+    other.write_bytes(canonical(json.loads(other.read_text()) | {"statement": "another"}))
+    refused = sinkproof("check", out)
+    assert refused.returncode == 2 and one_sentence(refused) and "different claims" in refused.stderr
+
+
+def test_a_smaller_report_says_what_it_replaced_and_an_own_claim_has_no_source_but_its_own(run: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(run, out)
+    path = tmp_path / "mine.py"
+    path.write_text(OWN_CLAIM.replace("CONCLUSION", "x >= 0").replace("USES", "()"))
+    done = sinkproof("verify", "--claims", path, "--out", out, "--jobs", 1)
+    assert done.returncode == 0 and "had 1 other claim;" in done.stdout, done.stderr
+    assert json.loads((out / "certificates" / "MINE" / "claim.json").read_text())["source"] == "not stated"
+
+
+@pytest.mark.slow
+def test_the_diagonal_on_the_packaged_paragraph_is_certified(tmp_path: Path) -> None:
+    done = sinkproof("cost", "--tokens", ROOT / "numerics/data/smollm2_dev.npz:x_15", "--sink", 0, "--norm", "nuclear",
+                     "--tolerance", 1e-3, "--out", tmp_path, "--json")
+    assert done.returncode == 0, done.stderr
+    assert {item["pattern"]: item["grade"] for item in json.loads(done.stdout)["results"]} == {
+        "sink": "exact", "diagonal": "enclosed"}
+    assert sinkproof("check", tmp_path).returncode == 0
