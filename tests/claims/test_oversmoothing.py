@@ -76,7 +76,7 @@ def test_the_ledger_of_the_family_leaves_open_only_what_is_known_not_to_be_neede
         ("O7", "merging", "energy"), ("O7", "transfer", "nondegenerate"),
         ("O7", "equal blocks, matrices", "two or more tokens"),
         *[(name, f"{part}, matrices", "nondegenerate") for name, part in (
-            ("O3", "sign"), ("O4", "secant"), ("O4", "increasing in t"), ("O4", "decreasing in t"),
+            ("O3", "sign"), ("O4", "increasing in t"), ("O4", "decreasing in t"),
             ("O4", "peak at t*"),
             ("O4", "constant in t"), ("O7", "equal blocks"))],
         ("O4", "constant in t, matrices", "rho"), ("O4", "constant in t, matrices", "two tokens"),

@@ -32,6 +32,11 @@ def sinkproof(*arguments: object, cwd: Path | None = None, **environment: str) -
                           cwd=cwd, env=os.environ | environment, timeout=300, check=False)
 
 
+def heeding_interrupts() -> None:
+    """A shell starts background jobs with interrupts ignored, and their children inherit that."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def one_sentence(result: subprocess.CompletedProcess) -> bool:
     return len(result.stderr.strip().splitlines()) == 1 and "Traceback" not in result.stderr
 
@@ -200,7 +205,7 @@ def test_the_example_of_the_notes_does_what_the_notes_say(tmp_path: Path) -> Non
 def test_an_interrupt_of_parallel_work_is_obeyed_at_once_and_leaves_nothing_half_written(tmp_path: Path) -> None:
     out = tmp_path / "out"
     process = subprocess.Popen([sys.executable, "-m", "proofs_check", "verify", "--out", str(out), "--jobs", "2"],
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=heeding_interrupts)
     deadline = time.monotonic() + 200
     while not list((out / "certificates").glob("*/run.json")) and time.monotonic() < deadline and process.poll() is None:
         time.sleep(0.05)
@@ -223,7 +228,7 @@ def test_an_interrupted_run_goes_on_and_ends_in_the_same_report(tmp_path: Path) 
     assert sinkproof("verify", *ids, "--out", whole, "--jobs", 1).returncode in (0, 1)
     out = tmp_path / "out"
     process = subprocess.Popen([sys.executable, "-m", "proofs_check", "verify", *ids, "--out", str(out), "--jobs", "1"],
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heeding_interrupts)
     deadline = time.monotonic() + 200
     while not (out / "certificates" / "E1").exists() and time.monotonic() < deadline and process.poll() is None:
         time.sleep(0.01)

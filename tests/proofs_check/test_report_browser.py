@@ -138,6 +138,14 @@ def choose(driver, field: str, value: str) -> None:
     Select(element(driver, f"#{field}")).select_by_visible_text(value)
 
 
+def reset(driver) -> None:
+    """Clear the filters; the page shows its rows again once the form has been emptied."""
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    element(driver, ".filters button[type=reset]").click()
+    WebDriverWait(driver, 30).until(lambda page: len(rows(page)) == CLAIMS)
+
+
 def follow(driver, address: str, name: str) -> None:
     driver.get("about:blank")
     driver.get(f"{address}#{name}")
@@ -154,11 +162,10 @@ def test_filters_and_search_leave_what_fits_and_say_how_many(page) -> None:
     assert (
         rows(page) == ["WRONG"] and not element(page, "#G1").is_displayed() and element(page, "#WRONG").is_displayed()
     )
-    element(page, ".filters button[type=reset]").click()
-    assert len(rows(page)) == CLAIMS
+    reset(page)
     choose(page, "grade", "exact")
     assert {"BASE", "G1"} & set(rows(page)) == {"BASE"}
-    element(page, ".filters button[type=reset]").click()
+    reset(page)
     element(page, "#query").send_keys("RoPE sink")
     assert (
         "G6" in rows(page)
