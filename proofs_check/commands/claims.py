@@ -124,9 +124,9 @@ def _verdict_lines(claim, row: dict | None, out: Path) -> list[str]:
 
 def _evidence(claim, out: Path, claims_file: Path | None) -> dict | None:
     """The claim's row of a run in `out`, replayed now; None when no run of this code is there for it and what it uses."""
+    needed = selected([claim.id], Options(out, claims_file=claims_file))
     for profile in ("full", "quick"):
         options = Options(out, profile, claims_file=claims_file)
-        needed = selected([claim.id], options)
         if all(is_fresh(item, options) for item in needed):
             results: dict = {}
             for item in needed:

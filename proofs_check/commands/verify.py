@@ -34,8 +34,9 @@ def verify(ids: tuple[str, ...], profile: str, out: Path, jobs: int, seed: int, 
     options = Options(out, profile, seed, claims_file)
     chosen = selected(ids, options)
     start = time.monotonic()
+    many = f"{len(chosen)} claim{'s' if len(chosen) > 1 else ''}"
     if not as_json:
-        click.echo(f"{len(chosen)} claim{'s' if len(chosen) > 1 else ''} on {jobs} process{'es' if jobs > 1 else ''}: evidence "
+        click.echo(f"{many} on {jobs} process{'es' if jobs > 1 else ''}: evidence "
                    "first, then kernel replay; a few minutes for the whole theory", err=True)
     with Steps(2 * len(chosen), as_json) as steps:
         def progress(name: str, resumed: bool) -> None:
@@ -57,7 +58,7 @@ def verify(ids: tuple[str, ...], profile: str, out: Path, jobs: int, seed: int, 
     if profile == "full":
         show_table("Neighbours by engine", ("engine", "planted", "killed"),
                    [(engine, str(count["planted"]), str(count["killed"])) for engine, count in total["by_engine"].items()])
-    print(f"{len(rows)} {'claim' if len(rows) == 1 else 'claims'}; false neighbours planted {total['planted']}, killed {total['killed']} "
+    print(f"{many}; false neighbours planted {total['planted']}, killed {total['killed']} "
           f"({total['killed_exactly']} by an exact counterexample); "
           f"report in {page}, certificates in {out / 'certificates'}")
     if document["environment"].get("rocq") == "":

@@ -64,8 +64,9 @@ def check(path: Path) -> tuple[list[dict], bool]:
     for directory, names in targets:
         claim = read_json(directory / "claim.json")
         name = field(claim, "id", str, "claim.json")
-        known, where = first.setdefault(name, (digest(claim), directory))
-        if known != digest(claim):
+        statement = digest(claim)
+        known, where = first.setdefault(name, (statement, directory))
+        if known != statement:
             raise Malformed(f"{where} and {directory} hold different claims with the id {name!r}; check them one by one")
         uses[name] = field(claim, "uses", list, "claim.json")
         well_formed(all(isinstance(other, str) for other in uses[name]), f"{name}: 'uses' is a list of claim ids")
