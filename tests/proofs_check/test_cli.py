@@ -32,9 +32,10 @@ def sinkproof(*arguments: object, cwd: Path | None = None, **environment: str) -
                           cwd=cwd, env=os.environ | environment, timeout=300, check=False)
 
 
-def heeding_interrupts() -> None:
-    """A shell starts background jobs with interrupts ignored, and their children inherit that."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# A shell starts background jobs with interrupts ignored and their children inherit that; put right by a program of its own
+# before the real one, because `preexec_fn` would fork this process, where JAX has threads.
+HEEDING_INTERRUPTS = [sys.executable, "-c", "import os, signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+                                            "os.execv(sys.executable, [sys.executable, '-m', 'proofs_check', *sys.argv[1:]])"]
 
 
 def one_sentence(result: subprocess.CompletedProcess) -> bool:
@@ -204,8 +205,8 @@ def test_the_example_of_the_notes_does_what_the_notes_say(tmp_path: Path) -> Non
 @pytest.mark.slow
 def test_an_interrupt_of_parallel_work_is_obeyed_at_once_and_leaves_nothing_half_written(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    process = subprocess.Popen([sys.executable, "-m", "proofs_check", "verify", "--out", str(out), "--jobs", "2"],
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=heeding_interrupts)
+    process = subprocess.Popen([*HEEDING_INTERRUPTS, "verify", "--out", str(out), "--jobs", "2"],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
     deadline = time.monotonic() + 200
     while not list((out / "certificates").glob("*/run.json")) and time.monotonic() < deadline and process.poll() is None:
         time.sleep(0.05)
@@ -219,35 +220,6 @@ def test_a_changed_claim_is_gathered_again(tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert sinkproof("verify", "--claims", own(tmp_path), "--out", out).returncode == 0
     assert sinkproof("verify", "--claims", own(tmp_path, "x < 20"), "--out", out).returncode == 1
-
-
-@pytest.mark.slow
-def test_an_interrupted_run_goes_on_and_ends_in_the_same_report(tmp_path: Path) -> None:
-    ids = ["E1", "E2", "E5"]
-    whole = tmp_path / "whole"
-    assert sinkproof("verify", *ids, "--out", whole, "--jobs", 1).returncode in (0, 1)
-    out = tmp_path / "out"
-    process = subprocess.Popen([sys.executable, "-m", "proofs_check", "verify", *ids, "--out", str(out), "--jobs", "1"],
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heeding_interrupts)
-    deadline = time.monotonic() + 200
-    while not (out / "certificates" / "E1").exists() and time.monotonic() < deadline and process.poll() is None:
-        time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=100)
-    assert process.returncode == 130 and "run the same command again" in said, said
-    assert not (out / "report.json").exists()
-    assert not list((out / "certificates").glob(".writing-*"))
-    result = sinkproof("verify", *ids, "--out", out, "--jobs", 1)
-    assert "stored evidence" in result.stderr
-
-    def without_times(path: Path) -> str:
-        def strip(node):
-            if isinstance(node, dict):
-                return {key: strip(value) for key, value in node.items() if key != "seconds"}
-            return [strip(item) for item in node] if isinstance(node, list) else node
-        return json.dumps(strip(json.loads((path / "report.json").read_text())))
-
-    assert without_times(out) == without_times(whole)
 
 
 def test_doctor_and_claims_print_json() -> None:
