@@ -1,7 +1,8 @@
 """Attention matrices: the softmax of bilinear logits, and the fixed patterns the theory compares.
 
-Every matrix here has the query axis first and rows on the simplex (theory.md section 0). The functions are
-pure and float64; those that take arrays run under ``jax.jit`` and ``jax.vmap`` (sizes are static).
+Every matrix here has the query axis first and rows on the simplex (arXiv 2605.08453, our reconstruction). The
+functions are pure and float64; those that take arrays run under ``jax.jit`` and ``jax.vmap`` (sizes are static).
+A number of tokens must be a whole number >= 1: ValueError otherwise.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float
 
-from numerics.indices import require_sink_index
+from numerics.arguments import is_traced, real_array, real_arrays, require_sink_index, whole_number
 
 __all__ = [
     "banded_attention",
@@ -39,15 +40,16 @@ def logits(
     """Bilinear logits without position: l_ij = kappa * x_i^T W x_j.
 
     Args: ``tokens`` (T, d) as they enter attention (norm and gain applied); ``w_qk`` (d, d) is W; ``kappa``
-    is the logit scale (1, or 1/sqrt(head dimension)). Returns (T, T), query axis first. theory.md section 0.
+    is the logit scale (1, or 1/sqrt(head dimension)). Returns (T, T), query axis first. Raises ValueError for
+    shapes that do not fit, NaN or infinity. arXiv 2605.08453, our reconstruction.
 
     Example:
 
     >>> logits([[1., 0.], [0., 2.]], np.eye(2)).tolist()
     [[1.0, 0.0], [0.0, 4.0]]
     """
-    x = jnp.asarray(tokens, dtype=jnp.float64)
-    return kappa * (x @ jnp.asarray(w_qk, dtype=jnp.float64) @ x.T)
+    x, w = map(jnp.asarray, real_arrays(("tokens", tokens, "token dim"), ("w_qk", w_qk, "dim dim")))
+    return kappa * (x @ w @ x.T)
 
 
 def softmax_attention(
@@ -55,19 +57,25 @@ def softmax_attention(
 ) -> Float[jax.Array, "query key"]:
     """Row-wise softmax over the visible keys: a_ij = e^{l_ij} / sum_{k visible} e^{l_ik}, and 0 where masked.
 
-    Args: ``logits`` (queries, keys); ``mask`` of the same shape, True where the query sees the key (None:
-    all). Each row must see a key: a row that sees none has no softmax and comes back NaN, never as a
-    made-up row. Returns rows on the simplex, query axis first.
+    Args: ``logits`` (queries, keys), natural logarithms of unnormalised weights (-inf: weight 0); boolean
+    ``mask`` of the same shape, True where the query sees the key (None: all). Each row must see a key: a row
+    that sees none has no softmax and comes back NaN, never as a made-up row. Returns rows on the simplex,
+    query axis first. Raises ValueError for another rank, another mask, NaN or +inf. arXiv 2605.08453, our
+    reconstruction.
 
     Example:
 
     >>> softmax_attention(np.zeros((2, 2)), causal_mask(2)).tolist()
     [[1.0, 0.0], [0.5, 0.5]]
     """
-    scores = jnp.asarray(logits, dtype=jnp.float64)
+    scores = jnp.asarray(real_arrays(("logits", logits, "query key"), minus_infinity=True)[0])
     if mask is None:
         return jax.nn.softmax(scores, axis=-1)
-    visible = jnp.asarray(mask, dtype=bool)
+    visible = jnp.asarray(mask)
+    # A mask to be added (0 where a key is seen, -inf where not) would read as its own complement.
+    if visible.dtype != bool or visible.shape != scores.shape:
+        raise ValueError(f"expected a boolean mask of shape {scores.shape}, True where the query sees the key, got dtype"
+                         f" {visible.dtype} and shape {visible.shape}; build it like causal_mask")
     peak = jnp.max(scores, axis=-1, keepdims=True, where=visible, initial=-jnp.inf)
     # Masked scores are replaced before the exponential, so that their gradient is 0 and not 0 * inf.
     weights = jnp.where(visible, jnp.exp(jnp.where(visible, scores - peak, 0.0)), 0.0)
@@ -122,11 +130,15 @@ def sink_attention(num_tokens: int, sink: int = 0) -> Float[jax.Array, "query ke
 def mixed_attention(num_tokens: int, t: Scalar) -> Float[jax.Array, "query key"]:
     """The mix A_t = (1-t) I + t 1 1^T / T between diagonal (t=0) and uniform (t=1); ``t`` may be traced.
 
+    Raises ValueError for t outside [0, 1], where rows leave the simplex. Claim O4.
+
     Example:
 
     >>> mixed_attention(2, 0.5).tolist()
     [[0.75, 0.25], [0.25, 0.75]]
     """
+    if not is_traced(t) and not 0.0 <= t <= 1.0:
+        raise ValueError(f"expected t in [0, 1], got {t}; 0 is the diagonal and 1 uniform attention")
     return (1.0 - t) * diagonal_attention(num_tokens) + t * uniform_attention(num_tokens)
 
 
@@ -148,7 +160,7 @@ def banded_attention(num_tokens: int, width: int, causal: bool = False) -> Float
     border see fewer keys and still sum to 1. Raises ValueError for a width below 1.
     """
     if width < 1:
-        raise ValueError(f"Expected a band width of at least 1, got {width}; width 1 is the diagonal.")
+        raise ValueError(f"expected a band width of at least 1, got {width}; width 1 is the diagonal")
     position = jnp.arange(_size(num_tokens))
     lag = position[:, None] - position[None, :]
     band = (lag >= 0) & (lag < width) if causal else jnp.abs(lag) < width
@@ -162,7 +174,7 @@ def block_attention(sizes: Sequence[int]) -> Float[jax.Array, "query key"]:
     """
     if len(sizes) == 0 or min(sizes) < 1:
         raise ValueError(
-            f"Expected a non-empty list of block sizes >= 1, got {list(sizes)}; drop empty blocks."
+            f"expected a non-empty list of block sizes >= 1, got {list(sizes)}; drop empty blocks"
         )
     label = jnp.asarray(np.repeat(np.arange(len(sizes)), sizes))
     return _uniform_over(label[:, None] == label[None, :])
@@ -176,18 +188,13 @@ def require_row_stochastic(
     Accepts iff min_ij a_ij >= -tolerance and max_i |sum_j a_ij - 1| <= tolerance (float16 extractions need a
     tolerance near T * 2^-11). Raises ValueError on wrong rank, NaN, a negative entry, or a row sum off 1.
     """
-    weights = np.asarray(attention, dtype=np.float64)
-    if weights.ndim != 2 or 0 in weights.shape:
-        raise ValueError(
-            f"Expected a non-empty attention matrix (queries, keys), got shape {weights.shape};"
-            " pass one head at a time."
-        )
+    weights = real_array("attention", attention, "query key")
     lowest = float(weights.min())
     row_error = float(np.abs(weights.sum(axis=1) - 1.0).max())
     if not (lowest >= -tolerance and row_error <= tolerance):
         raise ValueError(
-            f"Expected attention rows on the simplex to within {tolerance:g}, got least entry {lowest:g} and"
-            f" largest |row sum - 1| = {row_error:g}; apply the softmax over the visible keys first."
+            f"expected attention rows on the simplex to within {tolerance:g}, got least entry {lowest:g} and"
+            f" largest |row sum - 1| = {row_error:g}; apply the softmax over the visible keys first"
         )
     return jnp.asarray(weights)
 
@@ -197,8 +204,4 @@ def _uniform_over(visible: Bool[jax.Array, "query key"]) -> Float[jax.Array, "qu
 
 
 def _size(num_tokens: int) -> int:
-    if num_tokens < 1:
-        raise ValueError(
-            f"Expected at least one token, got {num_tokens}; pass the number of rows of the attention."
-        )
-    return num_tokens
+    return whole_number("the number of tokens", num_tokens, 1, "pass the number of rows of the attention")

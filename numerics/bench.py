@@ -91,7 +91,7 @@ def bench(cases: Sequence[BenchCase], *, repeats: int = 1, threads: int = 1) -> 
     """
     if repeats < 1 or len(cases) == 0:
         raise ValueError(
-            f"Expected cases and at least one repeat, got {len(cases)} and {repeats}; raise both to 1."
+            f"expected cases and at least one repeat, got {len(cases)} and {repeats}; raise both to 1"
         )
     context = multiprocessing.get_context("spawn")
     before = {name: os.environ.get(name) for name in _THREAD_VARIABLES}
@@ -133,7 +133,7 @@ def measure(case: BenchCase, solver: str) -> BenchRow:
         answer = minimum_norm(constraints, case.norm, tolerance=case.tolerance)
         return _row(case, solver, time.perf_counter() - start, answer.lower, answer.upper, "default")
     if solver not in SOLVERS:
-        raise ValueError(f"Expected a solver among {', '.join(SOLVERS)}, got {solver}; choose one of them.")
+        raise ValueError(f"expected a solver among {', '.join(SOLVERS)}, got {solver}; choose one of them")
     row = None
     for setting in _SCS_LADDER if solver == "SCS" else (None,):
         options = {} if setting is None else {"eps_abs": setting, "eps_rel": setting, "max_iters": 100_000}

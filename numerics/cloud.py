@@ -37,31 +37,31 @@ class PointCloud:
         points, shift = self.points, self.shift
         if points.ndim != 2 or 0 in points.shape:
             raise ValueError(
-                f"Expected a non-empty array (points, dim), got shape {points.shape}; pass one row per point."
+                f"expected a non-empty array (points, dim), got shape {points.shape}; pass one row per point"
             )
         if points.dtype.kind not in "fiu" or points.dtype.itemsize > 8:
             raise ValueError(
-                f"Expected real numbers of at most 64 bits, got dtype {points.dtype};"
-                " convert the points to float64."
+                f"expected real numbers of at most 64 bits, got dtype {points.dtype};"
+                " convert the points to float64"
             )
         if shift is not None and shift.shape != points.shape[1:]:
             raise ValueError(
-                f"Expected a point of shape {points.shape[1:]} like those of the cloud, got {shift.shape};"
-                " pass a vector of the same space."
+                f"expected a point of shape {points.shape[1:]} like those of the cloud, got {shift.shape};"
+                " pass a vector of the same space"
             )
         largest = 0.0
         for where, block in self.blocks():
             finite = np.isfinite(block).all(axis=1)
             if not finite.all():
                 raise ValueError(
-                    "Expected finite points, got NaN or infinity in row"
-                    f" {where.start + int(finite.argmin())}; remove or repair it."
+                    "expected finite points, got NaN or infinity in row"
+                    f" {where.start + int(finite.argmin())}; remove or repair it"
                 )
             largest = max(largest, float(np.abs(block).max()))
         if not (largest == 0.0 or _LEAST_SIZE <= largest <= _LARGEST_SIZE):
             raise ValueError(
-                f"Expected entries of size {_LEAST_SIZE:g} to {_LARGEST_SIZE:g}, got a largest one of"
-                f" {largest:g}; rescale the cloud (hull membership does not depend on the scale)."
+                f"expected entries of size {_LEAST_SIZE:g} to {_LARGEST_SIZE:g}, got a largest one of"
+                f" {largest:g}; rescale the cloud (hull membership does not depend on the scale)"
             )
 
     @property

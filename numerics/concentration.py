@@ -1,4 +1,4 @@
-"""How close cos(y_i, y_j) is to the moment cosine at finite d (theory.md O2; proofs in notes/O2.md).
+"""How close cos(y_i, y_j) is to the moment cosine at finite d (claim O2; proofs in notes/O2.md).
 
 Setting of O2: z_i ~ N(0, I/d) independent, A on the simplex, no gain. With h standard normal in R^{Td},
 C y_p / sqrt(d) = m + sqrt((1-rho)/d) B_p h, where m = sqrt(rho) C(I+V)u and B_p = C[delta_pk I + a_pk V]_k. So each
@@ -78,7 +78,7 @@ def pair_law(
     Args: ``attention`` (T, T), rows on the simplex; ``w_vo`` V (d, d); ``rho``; ``pair`` (i, j); ``direction`` u
     (default e_1); ``norm``. To first order cos - c = sum_pq beta_pq(<Cy_p,Cy_q>/d - G_pq) with
     beta = [[-c/2G_ii, 1/2 s], [1/2 s, -c/2G_jj]], s = sqrt(G_ii G_jj). Cost O(d^3), independent of T otherwise.
-    Raises ValueError on bad input or G_ii = 0. theory.md O2.
+    Raises ValueError on bad input or G_ii = 0. Claim O2.
     """
     i, j = pair
     v = require_values(w_vo, "w_vo", 2)
@@ -86,11 +86,11 @@ def pair_law(
     u = np.eye(dim)[0] if direction is None else require_direction(direction, dim)
     full = o1_gram_of(attention, rho, drift_statistics(v, direction=u, norm=norm))
     if i == j or not (0 <= min(i, j) and max(i, j) < len(full)):
-        raise ValueError(f"Expected two different tokens in 0..{len(full) - 1}, got {pair}; O2 is about pairs.")
+        raise ValueError(f"expected two different tokens in 0..{len(full) - 1}, got {pair}; O2 is about pairs")
     gram = full[np.ix_(pair, pair)]
     if not min(gram[0, 0], gram[1, 1]) > 0:
         raise ValueError(
-            f"Expected outputs of positive energy, got G_ii={gram[0, 0]:g}, G_jj={gram[1, 1]:g}; they are 0.")
+            f"expected outputs of positive energy, got G_ii={gram[0, 0]:g}, G_jj={gram[1, 1]:g}; they are 0")
     rows = np.asarray(attention, dtype=np.float64)[list(pair)]
     centre = np.eye(dim) - (1 / dim if norm == "layer" else 0)
     blocks = [[centre @ (np.eye(dim) * (p == q) + rows[q, pair[p]] * v.T + rows[p, pair[q]] * v
@@ -117,16 +117,16 @@ def cosine_bound(
     x: float, dim: int, rho: float, value_norm: float, g_min: float
 ) -> tuple[float, float]:
     """(bound, failure): |cos(y_i,y_j) - c| <= 4 b^2 [sqrt((1-rho^2)x/d) + (1-rho)x/d] / G_min except with
-    probability 6 e^{-x}, for every x > 0; b = 1 + |V|_inf (spectral). notes/O2.md, sharper than theory.md O2.
+    probability 6 e^{-x}, for every x > 0; b = 1 + |V|_inf (spectral). notes/O2.md, sharper than claim O2.
     """
     b = 1 + value_norm
     return 4 * b**2 * (np.sqrt((1 - rho**2) * x / dim) + (1 - rho) * x / dim) / g_min, 6 * float(np.exp(-x))
 
 
 def cosine_bound_as_stated(x: float, dim: int, value_norm: float, g_min: float) -> tuple[float, float]:
-    """theory.md O2's (2(2 + sqrt 6) b^2 sqrt(x/d)/G_min, 9 e^{-x}) for 0 < x <= d; implied by `cosine_bound`."""
+    """Claim O2's (2(2 + sqrt 6) b^2 sqrt(x/d)/G_min, 9 e^{-x}) for 0 < x <= d; implied by `cosine_bound`."""
     if not 0 < x <= dim:
-        raise ValueError(f"Expected 0 < x <= d = {dim}, got x={x}; beyond d use cosine_bound.")
+        raise ValueError(f"expected 0 < x <= d = {dim}, got x={x}; beyond d use cosine_bound")
     return 2 * (2 + np.sqrt(6)) * (1 + value_norm) ** 2 * np.sqrt(x / dim) / g_min, 9 * float(np.exp(-x))
 
 
@@ -146,7 +146,7 @@ def instance_bound(law: PairLaw, x: float) -> tuple[float, float]:
 def clopper_pearson(misses: int, draws: int, confidence: float = 0.99) -> Coverage:
     """The exact binomial interval of a miss probability from independent draws."""
     if draws < 1 or not 0 <= misses <= draws:
-        raise ValueError(f"Expected 0 <= misses <= draws and at least one draw, got {misses} of {draws}.")
+        raise ValueError(f"expected 0 <= misses <= draws and at least one draw, got {misses} of {draws}")
     tail = (1 - confidence) / 2
     lower = 0.0 if misses == 0 else float(stats.beta.ppf(tail, misses, draws - misses + 1))
     upper = 1.0 if misses == draws else float(stats.beta.ppf(1 - tail, misses + 1, draws - misses))
@@ -164,8 +164,8 @@ def fit_rate(
     """
     dims, squares = np.asarray(dims, dtype=np.float64), np.asarray(errors, dtype=np.float64) ** 2
     if dims.ndim != 1 or len(dims) < 3 or squares.shape[0] != len(dims) or squares.shape[1] < 2:
-        raise ValueError(f"Expected at least three dimensions with a row of errors each, got {dims.shape} and"
-                         f" {squares.shape}; a line through two points has no residual.")
+        raise ValueError(f"expected at least three dimensions with a row of errors each, got {dims.shape} and"
+                         f" {squares.shape}; a line through two points has no residual")
     second = squares.mean(axis=1)
     variance = squares.var(axis=1, ddof=1) / (4 * squares.shape[1] * second**2)
     design = np.stack([np.ones_like(dims), np.log(dims)], axis=1)
@@ -179,6 +179,6 @@ def fit_rate(
 def smallest_dimension(fit: RateFit, relative: float, cosine: float) -> int:
     """The least d at which the fitted RMS error is at most ``relative`` times |cosine|: a fit, extrapolated as such."""
     if not (relative > 0 and cosine != 0 and fit.exponent < 0):
-        raise ValueError(f"Expected a positive tolerance, a nonzero cosine and a falling fit, got {relative}, {cosine}"
-                         f" and exponent {fit.exponent}.")
+        raise ValueError(f"expected a positive tolerance, a nonzero cosine and a falling fit, got {relative}, {cosine}"
+                         f" and exponent {fit.exponent}")
     return int(np.ceil((relative * abs(cosine) / fit.constant) ** (1 / fit.exponent)))

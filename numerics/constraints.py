@@ -7,7 +7,7 @@ A *row* of a constraint set asks one query for one favoured key over a set of co
 
 the second being softmax mass >= ``mass`` on the favoured key among itself and its competitors. Every set of
 pair constraints is a set of such rows, because a query may own several. Logits are l_ij = x_i^T W x_j (scale
-1). theory.md section 0, C1-C3, G2.
+1). Claims C1-C3, G2.
 """
 
 from __future__ import annotations
@@ -47,22 +47,22 @@ class Constraints:
     def __post_init__(self) -> None:
         if (self.margin is None) == (self.mass is None):
             raise ValueError(
-                "Expected either margins or masses, got both or neither; pass exactly one of them."
+                "expected either margins or masses, got both or neither; pass exactly one of them"
             )
         put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
         put("queries", require_tokens(self.queries, "queries"))
         put("keys", require_tokens(self.keys, "keys"))
         if self.queries.shape[1] != self.keys.shape[1]:
             raise ValueError(
-                f"Expected queries and keys of one dimension, got {self.queries.shape[1]} and"
-                f" {self.keys.shape[1]}; pass tokens of the same embedding."
+                f"expected queries and keys of one dimension, got {self.queries.shape[1]} and"
+                f" {self.keys.shape[1]}; pass tokens of the same embedding"
             )
         rows, keys = np.asarray(self.row_query, dtype=np.int64), np.asarray(self.favoured, dtype=np.int64)
         mask = np.asarray(self.competitors, dtype=bool)
         if not (rows.ndim == 1 and keys.shape == rows.shape and mask.shape == (len(rows), len(self.keys))):
             raise ValueError(
-                f"Expected favoured keys (rows,) and competitors (rows, keys) for {len(rows)} rows, got"
-                f" shapes {keys.shape} and {mask.shape}; give each row a favoured key and a mask over keys."
+                f"expected favoured keys (rows,) and competitors (rows, keys) for {len(rows)} rows, got"
+                f" shapes {keys.shape} and {mask.shape}; give each row a favoured key and a mask over keys"
             )
         if rows.size and not (
             0 <= rows.min()
@@ -71,13 +71,13 @@ class Constraints:
             and keys.max() < len(self.keys)
         ):
             raise ValueError(
-                "Expected row indices inside queries and keys, got one outside; check the indices."
+                "expected row indices inside queries and keys, got one outside; check the indices"
             )
         own = mask[np.arange(len(rows)), keys]
         if own.any():
             raise ValueError(
-                f"Expected competitors other than the favoured key, got key {int(keys[own.argmax()])}"
-                " competing with itself; clear it from the mask."
+                f"expected competitors other than the favoured key, got key {int(keys[own.argmax()])}"
+                " competing with itself; clear it from the mask"
             )
         keep = mask.any(axis=1)
         levels = self._levels(len(rows))
@@ -91,15 +91,15 @@ class Constraints:
         given = np.asarray(self.margin if is_margin else self.mass, dtype=np.float64)
         if given.shape not in ((), (1,), (num_rows,)):
             raise ValueError(
-                f"Expected one level per row ({num_rows}), got shape {given.shape}; pass one or all."
+                f"expected one level per row ({num_rows}), got shape {given.shape}; pass one or all"
             )
         levels = np.broadcast_to(given, (num_rows,)).copy()
         if is_margin and not (np.isfinite(levels) & (levels > 0.0)).all():
             raise ValueError(
-                f"Expected finite margins > 0, got {float(levels.min())}; a margin is a strict preference."
+                f"expected finite margins > 0, got {float(levels.min())}; a margin is a strict preference"
             )
         if not is_margin and not ((levels > 0.0) & (levels < 1.0)).all():
-            raise ValueError(f"Expected masses between 0 and 1, got {levels}; softmax reaches neither end.")
+            raise ValueError(f"expected masses between 0 and 1, got {levels}; softmax reaches neither end")
         return levels
 
     @property
@@ -130,7 +130,7 @@ class Constraints:
     def signed(self, dual: Float[np.ndarray, "row key"]) -> Float[np.ndarray, "row key"]:
         """N with row_i sum_b lambda_b (e_favoured - e_b): G = sum lambda x_i (x_a - x_b)^T = X_q^T N X_k.
 
-        For the diagonal this is the directed Laplacian diag(lambda 1) - lambda of theory.md C3.
+        For the diagonal this is the directed Laplacian diag(lambda 1) - lambda of claim C3.
         """
         signed = -dual
         signed[np.arange(self.num_rows), self.favoured] += dual.sum(axis=1)
@@ -146,11 +146,11 @@ def constraints_from_triples(
     """The margin-form set of arbitrary triples (query i, favoured a, competitor b), a margin for all or for
     each.
 
-    Triples that share query, favoured key and margin become one row. theory.md G2.
+    Triples that share query, favoured key and margin become one row. Claim G2.
     """
     if len(triples) == 0 or any(len(t) != 3 for t in triples):
         raise ValueError(
-            "Expected a non-empty list of triples (query, favoured, competitor); add constraints."
+            "expected a non-empty list of triples (query, favoured, competitor); add constraints"
         )
     margins = np.broadcast_to(np.asarray(margin, dtype=np.float64), (len(triples),))
     grouped: dict[tuple[int, int, float], list[int]] = {}
@@ -159,7 +159,7 @@ def constraints_from_triples(
     mask = np.zeros((len(grouped), len(keys)), dtype=bool)
     for row, chosen in enumerate(grouped.values()):
         if min(chosen) < 0 or max(chosen) >= len(keys):
-            raise ValueError(f"Expected competitors in 0..{len(keys) - 1}, got {chosen}; check the indices.")
+            raise ValueError(f"expected competitors in 0..{len(keys) - 1}, got {chosen}; check the indices")
         mask[row, chosen] = True
     index = np.array([key[:2] for key in grouped], dtype=np.int64)
     levels = np.array([key[2] for key in grouped])
@@ -179,7 +179,7 @@ def sink_constraints(
     included.
 
     Keys are (sink, tokens), the sink at position 0; ``causal``: token i sees tokens j <= i. ``sink_queries``
-    puts the sink among the queries (it then sees all tokens, none under a causal mask). theory.md C1, C2,
+    puts the sink among the queries (it then sees all tokens, none under a causal mask). Claims C1, C2,
     C11, G2.
 
     Example:
@@ -191,7 +191,7 @@ def sink_constraints(
     sink = np.asarray(sink, dtype=np.float64)
     if sink.shape != tokens.shape[1:]:
         raise ValueError(
-            f"Expected a sink of shape {tokens.shape[1:]}, got {sink.shape}; pass one embedding."
+            f"expected a sink of shape {tokens.shape[1:]}, got {sink.shape}; pass one embedding"
         )
     keys = np.vstack([sink, tokens])
     count = len(keys)
@@ -215,7 +215,7 @@ def diagonal_constraints(
     mask).
 
     Keys are the tokens, and a ``sink`` as an extra key at the end that every token sees when one is given.
-    theory.md C3, C4, C11.
+    Claims C3, C4, C11.
 
     Example:
 
@@ -239,12 +239,12 @@ def require_tokens(tokens: np.ndarray, name: str) -> Float[np.ndarray, "token di
     array = np.asarray(tokens)
     if array.dtype.kind not in "fiu" or array.ndim != 2 or 0 in array.shape:
         raise ValueError(
-            f"Expected {name} as a non-empty real array (tokens, dim), got dtype {array.dtype} and shape"
-            f" {array.shape}; pass one token per row."
+            f"expected {name} as a non-empty real array (tokens, dim), got dtype {array.dtype} and shape"
+            f" {array.shape}; pass one token per row"
         )
     array = array.astype(np.float64)
     if not np.isfinite(array).all():
-        raise ValueError(f"Expected finite {name}, got NaN or infinity; remove or repair those tokens.")
+        raise ValueError(f"expected finite {name}, got NaN or infinity; remove or repair those tokens")
     return array
 
 

@@ -1,4 +1,4 @@
-"""What copy-paste costs on exchangeable tokens, for every p and T at once: five numbers decide.  theory.md C10.
+"""What copy-paste costs on exchangeable tokens, for every p and T at once: five numbers decide.  Claim C10.
 
 n of T unit tokens copy from n different keys, f = T - n are off at the sink, each with margin 1 over all other keys.
 Renaming keys by an orthogonal map that fixes the sink turns "copies key j" into "attends to itself", so only n matters.
@@ -84,9 +84,9 @@ def _require_tokens(count: float, rho: float, beta: float, sigma: float) -> None
     """Exchangeable unit tokens with 1 - rho, rho_T > 0, a sink with sigma² rho_T >= beta² that is not their mean."""
     mean = rho + (1.0 - rho) / count
     if not (rho < 1.0 and mean > 0.0 and sigma**2 * mean >= beta**2 and sigma**2 - 2.0 * beta + mean > 0.0):
-        raise ValueError(f"Expected exchangeable tokens and a sink apart from their mean (rho_T > 0, sigma² rho_T >= beta²,"
+        raise ValueError(f"expected exchangeable tokens and a sink apart from their mean (rho_T > 0, sigma² rho_T >= beta²,"
                          f" sigma² - 2 beta + rho_T > 0), got T={count:g}, rho={rho:g}, beta={beta:g}, sigma={sigma:g};"
-                         " bring beta nearer to 0 or make sigma larger.")
+                         " bring beta nearer to 0 or make sigma larger")
 
 
 class _Program:
@@ -95,8 +95,8 @@ class _Program:
     def __init__(self, count: float, copiers: float, p: float, rho: float, beta: float, sigma: float):
         others = count - copiers
         if not (copiers >= 1.0 and others >= 1.0):
-            raise ValueError(f"Expected at least one copier and one query that is off, got {copiers} of {count};"
-                             " choose a fraction between 1/T and 1 - 1/T.")
+            raise ValueError(f"expected at least one copier and one query that is off, got {copiers} of {count};"
+                             " choose a fraction between 1/T and 1 - 1/T")
         c, g = rho + (1.0 - rho) / copiers, rho + (1.0 - rho) / others
         queries = np.array([[c, rho], [rho, g]])
         keys = np.array([[c - 2.0 * rho + g, c - rho], [c - rho, c - 2.0 * beta + sigma**2]])
@@ -140,7 +140,7 @@ def _root(gram: Float[np.ndarray, "2 2"]) -> Float[np.ndarray, "2 2"]:
     """The positive root of a positive definite 2 x 2 matrix: (G + sqrt(det) I)/sqrt(trace + 2 sqrt(det))."""
     determinant = gram[0, 0] * gram[1, 1] - gram[0, 1] ** 2
     if not (determinant > 0.0 and gram[0, 0] > 0.0):
-        raise ValueError("Expected tokens and a sink in general position, got means that are dependent;"
-                         " lower |beta| or raise sigma.")
+        raise ValueError("expected tokens and a sink in general position, got means that are dependent;"
+                         " lower |beta| or raise sigma")
     root = math.sqrt(determinant)
     return (gram + root * np.eye(2)) / math.sqrt(gram[0, 0] + gram[1, 1] + 2.0 * root)

@@ -1,4 +1,4 @@
-"""What the diagonal costs at least: the uniform dual of theory.md C3, one singular value problem for any
+"""What the diagonal costs at least: the uniform dual of claim C3, one singular value problem for any
 cloud.
 
 With lambda_ij equal for all i != j the dual matrix is a multiple of the centred scatter T * X^T H X:
@@ -34,7 +34,7 @@ def diagonal_bound(
 
     Exactly one of ``margin`` (> 0) and ``mass`` (in (0, 1); 0 is returned where W = 0 has that mass). +inf
     when all tokens coincide: no W can then tell them apart. Raises ValueError for bad tokens or levels.
-    theory.md C3, C6.
+    Claims C3, C6.
 
     Example:
 

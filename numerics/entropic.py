@@ -5,7 +5,7 @@ With rows d_j = x_s - x_j, L = log(mass / (1 - mass)), and H the entropy,
     min { ||w|| : log sum_j exp(-<w, d_j>) <= -L } = max { (L + H(mu)) / ||sum_j mu_j d_j|| : mu in simplex }
 
 whenever the left side is feasible and w = 0 is not. Scaling w up decides feasibility for L >= 0: it is
-feasible iff 0 lies outside conv{d_j}. theory.md C2.
+feasible iff 0 lies outside conv{d_j}. Claim C2.
 """
 
 from __future__ import annotations
@@ -83,13 +83,13 @@ def entropic_point(
 
 
 def require_majority(mass: float) -> None:
-    """ValueError unless 1/2 <= mass < 1: what theory.md C2 needs (it is false for a smaller mass in
+    """ValueError unless 1/2 <= mass < 1: what claim C2 needs (it is false for a smaller mass in
     general).
     """
     if not 0.5 <= mass < 1.0:
         raise ValueError(
-            f"Expected a mass in [1/2, 1), got {mass}: the closed sink cost needs every margin to be"
-            " non-negative (L >= 0); for a smaller mass use minimum_norm on the sink's constraints."
+            f"expected a mass in [1/2, 1), got {mass}: the closed sink cost needs every margin to be"
+            " non-negative (L >= 0); for a smaller mass use minimum_norm on the sink's constraints"
         )
 
 

@@ -1,4 +1,4 @@
-"""Gordan's alternative, and with it the representability of a sink by one bilinear form (theory.md G1, G2).
+"""Gordan's alternative, and with it the representability of a sink by one bilinear form (claims G1, G2).
 
 For a finite set of rows exactly one holds: some u has <u, row_i> > 0 for all i, or some weights w >= 0, sum
 1, have sum_i w_i row_i = 0. For a set P of (query, key) pairs the rows are x_i (x) (x_s - x_j) and u is W.
@@ -57,7 +57,7 @@ def gordan(rows: np.ndarray) -> Alternative:
     Rows (rows, dim) of any real dtype. They are first scaled by powers of two to comparable length, which is
     exact and changes neither side of the alternative, so a tiny row counts as much as a long one. A zero row
     is by itself the weights. Returns an ``Alternative``; raises ValueError as ``min_norm_point`` does.
-    theory.md G1, G2, E2.
+    Claims G1, G2, E2.
     """
     cloud = PointCloud(np.asarray(rows))
     exponent = np.frexp(cloud.norms())[1]
@@ -91,7 +91,7 @@ def sink_pairs(
     and Q too, less, when causal, the tokens before the sink (they cannot see it). The query i = s may be
     named explicitly. Returns (pairs, 2), in lexicographic order, possibly empty for a causal mask. Raises
     ValueError for an index out of range, an empty Q or K, the sink among the keys, or, when causal, a query
-    before the sink. theory.md G1, G2 (pairs j < i are a trap: at T=1 they accept W = 0).
+    before the sink. Claims G1, G2 (pairs j < i are a trap: at T=1 they accept W = 0).
 
     Example:
 
@@ -107,17 +107,17 @@ def sink_pairs(
     for name, chosen in (("queries", chosen_queries), ("keys", chosen_keys)):
         if not chosen:
             raise ValueError(
-                f"Expected at least one index among the {name}, got none; an empty set demands nothing."
+                f"expected at least one index among the {name}, got none; an empty set demands nothing"
             )
         if not (chosen[0] >= 0 and chosen[-1] < num_tokens):
             raise ValueError(
-                f"Expected {name} in 0..{num_tokens - 1}, got {chosen[0]}..{chosen[-1]}; use row numbers."
+                f"expected {name} in 0..{num_tokens - 1}, got {chosen[0]}..{chosen[-1]}; use row numbers"
             )
     _require_other_keys(chosen_keys, sink)
     if causal and chosen_queries[0] < sink:
         raise ValueError(
-            f"Expected causal queries at or after the sink {sink}, got query {chosen_queries[0]}, which"
-            " cannot see it; drop the earlier queries."
+            f"expected causal queries at or after the sink {sink}, got query {chosen_queries[0]}, which"
+            " cannot see it; drop the earlier queries"
         )
     pairs = [(i, j) for i in chosen_queries for j in chosen_keys if j <= i or not causal]
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)
@@ -151,7 +151,7 @@ def representable(
     Args: ``tokens`` (T, d), the sink's row among them; ``pairs`` (P, 2) of (query, key), e.g.
     ``sink_pairs``. Returns a ``SinkRepresentation``. Raises ValueError for an empty or out-of-range pair
     set, a pair whose key is the sink, tokens as in ``min_norm_point``, or a general pair problem beyond a
-    GiB. theory.md G1, G2.
+    GiB. Claims G1, G2.
 
     Example:
 
@@ -182,9 +182,9 @@ def _general(
     entries = len(pairs) * basis.shape[1] ** 2
     if entries > _MOST_ROW_ENTRIES:
         raise ValueError(
-            f"Expected a pair problem of at most {_MOST_ROW_ENTRIES} entries, got {entries} for"
+            f"expected a pair problem of at most {_MOST_ROW_ENTRIES} entries, got {entries} for"
             f" {len(pairs)} pairs in {basis.shape[1]} dimensions; use all queries with all keys (or a causal"
-            " mask), or fewer pairs."
+            " mask), or fewer pairs"
         )
     found = gordan(pair_rows(x @ basis, sink, pairs))
     if found.kind == "normal":
@@ -240,12 +240,12 @@ def _checked_pairs(pairs: np.ndarray, sink: int, num_tokens: int) -> Int[np.ndar
     chosen = np.asarray(pairs)
     if chosen.ndim != 2 or chosen.shape[1:] != (2,) or len(chosen) == 0 or chosen.dtype.kind not in "iu":
         raise ValueError(
-            f"Expected a non-empty integer array of pairs (pairs, 2), got shape {chosen.shape} and dtype"
-            f" {chosen.dtype}; build it with sink_pairs."
+            f"expected a non-empty integer array of pairs (pairs, 2), got shape {chosen.shape} and dtype"
+            f" {chosen.dtype}; build it with sink_pairs"
         )
     if not (0 <= sink < num_tokens and chosen.min() >= 0 and chosen.max() < num_tokens):
         raise ValueError(
-            f"Expected indices in 0..{num_tokens - 1}, got a sink or pair outside; use row numbers."
+            f"expected indices in 0..{num_tokens - 1}, got a sink or pair outside; use row numbers"
         )
     _require_other_keys(chosen[:, 1], sink)
     return np.asarray(chosen, dtype=np.int64)
@@ -254,7 +254,7 @@ def _checked_pairs(pairs: np.ndarray, sink: int, num_tokens: int) -> Int[np.ndar
 def _require_other_keys(keys: Iterable[int], sink: int) -> None:
     if sink in keys:
         raise ValueError(
-            f"Expected keys other than the sink, got key {sink} = sink; leave the sink out of the keys."
+            f"expected keys other than the sink, got key {sink} = sink; leave the sink out of the keys"
         )
 
 

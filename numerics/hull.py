@@ -1,6 +1,6 @@
 """The point of a convex hull nearest to the origin, with the separating normal or the weights of zero.
 
-Primal and dual of theory.md's hull hypotheses (G1, C1, E2, P2):
+Primal and dual of the hull hypotheses (claims G1, C1, E2):
 
     dist(0, conv{x_i}) = min { ||sum_i w_i x_i|| : w >= 0, sum w = 1 } = max { min_i <u, x_i> : ||u|| <= 1 } .
 
@@ -77,7 +77,7 @@ def min_norm_point(
     entering the support (default 50 (dim + 10) + points). The answer is deterministic.
 
     Returns a ``MinNormPoint``; read its ``status``: it is a float64 finding, not a proof. Raises ValueError
-    for an empty cloud, a wrong rank, a dtype that is not real, NaN or infinity. theory.md G1, C1, E2.
+    for an empty cloud, a wrong rank, a dtype that is not real, NaN or infinity. Claims G1, C1, E2.
 
     Example:
 
@@ -100,7 +100,7 @@ def distance_to_hull(
 
     ``status`` "separated" means that ``point`` is outside: <normal, x_i - point> >= margin > 0 for all i. The
     differences are formed block by block and their rounding is inside the bounds. Options and errors as in
-    ``min_norm_point``, and ValueError for a ``point`` of another dimension. theory.md G1, C1.
+    ``min_norm_point``, and ValueError for a ``point`` of another dimension. Claims G1, C1.
 
     Example:
 
@@ -111,7 +111,7 @@ def distance_to_hull(
     shift = np.asarray(point)
     if shift.dtype.kind not in "fiu" or not np.isfinite(shift).all():
         raise ValueError(
-            f"Expected a finite real point, got dtype {shift.dtype} or NaN or infinity; repair the point."
+            f"expected a finite real point, got dtype {shift.dtype} or NaN or infinity; repair the point"
         )
     return _solve(
         PointCloud(np.asarray(points), shift.astype(np.float64)), tolerance, max_iterations, pool_size
@@ -121,7 +121,7 @@ def distance_to_hull(
 def _solve(cloud: PointCloud, tolerance: float, max_iterations: int | None, pool_size: int) -> MinNormPoint:
     if not (0.0 < tolerance < 1.0):
         raise ValueError(
-            f"Expected a relative tolerance between 0 and 1, got {tolerance}; 1e-10 is the default."
+            f"expected a relative tolerance between 0 and 1, got {tolerance}; 1e-10 is the default"
         )
     norms = cloud.norms()
     nearest = int(norms.argmin())

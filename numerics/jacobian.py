@@ -1,4 +1,4 @@
-"""How a head's output responds to the tokens: theory.md S2's closed form beside autodiff.
+"""How a head's output responds to the tokens: claim S2's closed form beside autodiff.
 
 Output o_i = sum_k a_ik V x_k with a the softmax over the visible keys of l_ik = kappa x_i^T W_ik x_k, where
 W_ik = W without position (`BilinearLogits`), and W_Q^T R_{(p_k - p_i) theta} W_K in a rotary plane (`RotaryLogits`).
@@ -93,7 +93,7 @@ def closed_form_jacobian(
 
     For j != i: a_ij [V + kappa (v_j - o_i)(W_ij^T x_i)^T]. For j = i add
     kappa sum_k a_ik v_k (W_ik x_k - sum_l a_il W_il x_l)^T; for one W that is kappa V Sigma_i W^T, Sigma_i the
-    attention-weighted covariance of the tokens that row i sees. theory.md S2.
+    attention-weighted covariance of the tokens that row i sees. Claim S2.
     """
     x, w, attention, values, gaps, pulls = _parts(tokens, scores, w_vo, mask)
     v = jnp.asarray(w_vo, dtype=jnp.float64)
@@ -111,7 +111,7 @@ def jacobian_norm_bound(
 ) -> Float[jax.Array, "token token"]:
     """a_ij (||V|| + |kappa| ||v_j - o_i|| ||W_ij^T x_i||): bounds the spectral norm of d o_i / d x_j for j != i.
 
-    The diagonal of the answer bounds nothing (there the covariance term is missing) and is NaN. theory.md S2.
+    The diagonal of the answer bounds nothing (there the covariance term is missing) and is NaN. Claim S2.
     """
     x, _, attention, _, gaps, pulls = _parts(tokens, scores, w_vo, mask)
     size = jnp.linalg.norm(jnp.asarray(w_vo, dtype=jnp.float64), 2)

@@ -1,7 +1,7 @@
-"""One transformer step as the theory has it: attention, residual, normalisation (theory.md sections 0 and O).
+"""One transformer step as the theory has it: attention, residual, normalisation.
 
-Pure float64 functions that run under ``jax.jit``, ``jax.vmap`` and ``jax.grad`` (``norm`` is a static
-string).
+Pure float64 functions that run under ``jax.jit``, ``jax.vmap`` and ``jax.grad`` (``norm`` is a static string).  Source:
+arXiv 2605.08453, our reconstruction.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
+
+from numerics.arguments import is_traced, real_arrays
 
 __all__ = ["layer_norm", "one_step", "rms_norm"]
 
@@ -24,16 +26,20 @@ def rms_norm(
     """Root-mean-square normalisation over the last axis: g * x / sqrt(mean(x^2) + eps).
 
     With eps=0 and no gain the output has norm sqrt(d) exactly; with eps>0 it falls short of it, which is why
-    the default is 0 (theory.md G3: eps>0 breaks the sphere). A zero vector has no direction: NaN at eps=0.
+    the default is 0 (claim G3: eps>0 breaks the sphere). A zero vector has no direction: NaN at eps=0.
+
+    Args: ``x`` (..., d); ``gain`` (d,) multiplies after the norm (None: ones); ``eps`` >= 0 in units of x
+    squared. Returns the shape of ``x``. Raises ValueError for a gain of another size, NaN or infinity, eps < 0.
 
     Example:
 
     >>> rms_norm([3.0, 4.0]).round(6).tolist()
     [0.848528, 1.131371]
     """
-    values = jnp.asarray(x, dtype=jnp.float64)
+    _require_eps(eps)
+    values, scale = _vectors(("x", x, "*batch dim"), ("gain", gain, "dim?"))
     scaled = values / jnp.sqrt(jnp.mean(values**2, axis=-1, keepdims=True) + eps)
-    return scaled if gain is None else scaled * jnp.asarray(gain, dtype=jnp.float64)
+    return scaled if scale is None else scaled * scale
 
 
 def layer_norm(
@@ -45,15 +51,16 @@ def layer_norm(
     """Layer normalisation over the last axis: g * Cx / sqrt(mean((Cx)^2) + eps) + b, C = I - 1 1^T / d.
 
     It is ``rms_norm`` after centring; a constant vector gives NaN at eps=0 because Cx = 0 has no direction.
+    Shapes, units and errors as there; ``bias`` (d,) is added last. arXiv 2605.08453, our reconstruction.
 
     Example:
 
     >>> layer_norm([1.0, 3.0]).tolist()
     [-1.0, 1.0]
     """
-    values = jnp.asarray(x, dtype=jnp.float64)
-    normed = rms_norm(values - jnp.mean(values, axis=-1, keepdims=True), gain, eps)
-    return normed if bias is None else normed + jnp.asarray(bias, dtype=jnp.float64)
+    values, scale, shift = _vectors(("x", x, "*batch dim"), ("gain", gain, "dim?"), ("bias", bias, "dim?"))
+    normed = rms_norm(values - jnp.mean(values, axis=-1, keepdims=True), scale, eps)
+    return normed if shift is None else normed + shift
 
 
 def one_step(
@@ -66,17 +73,20 @@ def one_step(
 ) -> Float[jax.Array, "token dim"]:
     """One step of a single head: y_i = Norm(x_i + sum_j a_ij V x_j), that is Norm(X + A X V^T).
 
-    Args: ``tokens`` (T, d); ``attention`` (T, T), query axis first; ``w_vo`` (d, d) is V; ``norm`` is "rms",
-    "layer" or None (then no gain may be given); ``gain`` (d,) acts after the norm. Returns (T, d).
-    Raises ValueError for another ``norm``, or a gain without a norm. theory.md section 0.
+    Args: ``tokens`` (T, d); ``attention`` (T, T), query axis first (any weights: rows need not lie on the
+    simplex); ``w_vo`` (d, d) is V; ``norm`` is "rms", "layer" or None (then no gain may be given); ``gain`` (d,)
+    acts after the norm; ``eps`` as in ``rms_norm``. Returns (T, d); a row whose output is 0 is NaN at eps=0.
+    Raises ValueError for shapes that do not fit, NaN or infinity, another ``norm``, or a gain without a norm.
+    arXiv 2605.08453, our reconstruction.
 
     Example:
 
     >>> one_step(np.eye(2), [[0.5, 0.5], [0.5, 0.5]], -np.eye(2), norm=None).tolist()
     [[0.5, -0.5], [-0.5, 0.5]]
     """
-    x = jnp.asarray(tokens, dtype=jnp.float64)
-    out = x + jnp.asarray(attention, dtype=jnp.float64) @ x @ jnp.asarray(w_vo, dtype=jnp.float64).T
+    x, a, v = _vectors(
+        ("tokens", tokens, "token dim"), ("attention", attention, "token token"), ("w_vo", w_vo, "dim dim"))
+    out = x + a @ x @ v.T
     if norm == "rms":
         return rms_norm(out, gain, eps)
     if norm == "layer":
@@ -85,6 +95,15 @@ def one_step(
         return out
     if norm is None:
         raise ValueError(
-            "Expected no gain without a norm, got a gain and norm=None; pass norm='rms' or 'layer'."
+            "expected no gain without a norm, got a gain and norm=None; pass norm='rms' or 'layer'"
         )
-    raise ValueError(f"Expected norm to be 'rms', 'layer' or None, got {norm!r}; choose one of the three.")
+    raise ValueError(f"expected norm to be 'rms', 'layer' or None, got {norm!r}; choose one of the three")
+
+
+def _vectors(*given: tuple[str, object, str]) -> list[jax.Array | None]:
+    return [None if array is None else jnp.asarray(array) for array in real_arrays(*given)]
+
+
+def _require_eps(eps: float | jax.Array) -> None:
+    if not is_traced(eps) and not eps >= 0.0:
+        raise ValueError(f"expected eps >= 0, got {eps}; it is added to a mean of squares")

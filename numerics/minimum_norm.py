@@ -99,7 +99,7 @@ def minimum_norm(
     the answer: what was reached is returned with valid bounds, so look at ``gap``. ``use_product`` False
     forces the general method (for tests). Feasibility is decided for margins and for masses >= 1/2, where
     both forms are feasible together; below 1/2 an infeasible set may end "undecided". Raises ValueError for p
-    < 1 or a tolerance outside (0, 1). theory.md C1-C3, C9-C12, G2.
+    < 1 or a tolerance outside (0, 1). Claims C1-C3, C9-C12, G2.
 
     Example:
 
@@ -111,7 +111,7 @@ def minimum_norm(
     p = exponent(norm)
     if not 0.0 < tolerance < 1.0:
         raise ValueError(
-            f"Expected a relative tolerance between 0 and 1, got {tolerance}; 1e-4 is the default."
+            f"expected a relative tolerance between 0 and 1, got {tolerance}; 1e-4 is the default"
         )
     dim = constraints.queries.shape[1]
     if _zero_suffices(constraints):

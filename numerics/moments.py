@@ -1,4 +1,4 @@
-"""Exact second moments after one attention step, and the cosine curves they predict (theory.md O1, O3-O5, O8).
+"""Exact second moments after one attention step, and the cosine curves they predict (claims O1, O3-O5, O8).
 
 Model: x_i = sqrt(d)(sqrt(rho) u + sqrt(1-rho) z_i), |u|=1, z_i mean zero, pairwise uncorrelated, one covariance R
 of trace 1; y_i = x_i + sum_j a_ij V x_j with A fixed, rows summing to 1. With M = C Gamma^2 C (C = I for RMSNorm,
@@ -73,7 +73,7 @@ def drift_statistics(
 
     Args: ``w_vo`` (d, d) is V; ``covariance`` (d, d) is R with trace 1 (None: I/d); ``direction`` (d,) is u, unit
     (None: g0 and g are means over a uniformly random u, tr M/d and tr (I+V)^T M (I+V)/d); ``norm`` and ``gain``
-    give M. Raises ValueError on wrong shapes, a trace off 1 or a direction off the sphere. theory.md O1.
+    give M. Raises ValueError on wrong shapes, a trace off 1 or a direction off the sphere. Claim O1.
 
     Example:
 
@@ -122,7 +122,7 @@ def head_statistics(
 def o1_gram(
     attention: Float[np.ndarray, "token token"], rho: float, g: float, t0: float, tau: float, phi: float
 ) -> Float[np.ndarray, "token token"]:
-    """G_ij = rho g + (1-rho)[delta_ij t0 + (a_ij + a_ji) tau + (A A^T)_ij phi] (theory.md O1).
+    """G_ij = rho g + (1-rho)[delta_ij t0 + (a_ij + a_ji) tau + (A A^T)_ij phi] (claim O1).
 
     Args: ``attention`` (T, T), query axis first, rows on the simplex; the statistics of `drift_statistics`.
     Raises ValueError if A is not row-stochastic or rho is outside [0, 1).
@@ -149,8 +149,8 @@ def o1_gram_heads(
     tau, phi = np.asarray(tau, dtype=np.float64), np.asarray(phi, dtype=np.float64)
     if a.shape[1] != a.shape[2] or tau.shape != a.shape[:1] or phi.shape != (len(a),) * 2:
         raise ValueError(
-            f"Expected square attention (H, T, T) with tau (H,) and phi (H, H), got {a.shape}, {tau.shape} and"
-            f" {phi.shape}; give one tau and one row of phi per head."
+            f"expected square attention (H, T, T) with tau (H,) and phi (H, H), got {a.shape}, {tau.shape} and"
+            f" {phi.shape}; give one tau and one row of phi per head"
         )
     return rho * g + (1 - rho) * noise_gram(a, t0, tau, phi)
 
@@ -177,7 +177,7 @@ def o1_gram_of(
 
 
 def moment_cosines(gram: Float[np.ndarray, "token token"]) -> Float[np.ndarray, "token token"]:
-    """G_ij / sqrt(G_ii G_jj), the "cos" of theory.md O3-O9; NaN where a diagonal entry is not positive.
+    """G_ij / sqrt(G_ii G_jj), the "cos" of claims O3-O9; NaN where a diagonal entry is not positive.
 
     Example:
 
@@ -200,7 +200,7 @@ def mean_off_diagonal(matrix: Float[np.ndarray, "token token"]) -> float:
     """
     size = len(matrix)
     if size < 2:
-        raise ValueError(f"Expected at least two tokens, got {size}; a mean over pairs needs a pair.")
+        raise ValueError(f"expected at least two tokens, got {size}; a mean over pairs needs a pair")
     return float((np.sum(matrix) - np.trace(matrix)) / (size * (size - 1)))
 
 
@@ -214,7 +214,7 @@ def input_cosine(rho: float, statistics: DriftStatistics) -> float:
 def mix_curve(
     t: Float[np.ndarray, " point"], num_tokens: int, rho: float, statistics: DriftStatistics
 ) -> Float[np.ndarray, " point"]:
-    """The moment cosine of any pair under A_t = (1-t) I + t 11^T/T, for an array of t in [0, 1] (theory.md O4).
+    """The moment cosine of any pair under A_t = (1-t) I + t 11^T/T, for an array of t in [0, 1] (claim O4).
 
     Raises ValueError for t outside [0, 1], rho outside [0, 1), or fewer than two tokens.
 
@@ -227,7 +227,7 @@ def mix_curve(
     require_rho(rho)
     mix = require_mix(t)
     if num_tokens < 2:
-        raise ValueError(f"Expected at least two tokens, got {num_tokens}; a cosine needs a pair.")
+        raise ValueError(f"expected at least two tokens, got {num_tokens}; a cosine needs a pair")
     other = mix / num_tokens
     own = 1 - mix + other
     square = own**2 + (num_tokens - 1) * other**2
@@ -241,14 +241,14 @@ def mix_curve(
 def mix_maximum(tau: float, phi: float) -> float | None:
     """Where the cosine is largest on the mix path: t* = 1 + tau/phi clipped to [0, 1]; None if it is constant (O4)."""
     if not phi >= 0:
-        raise ValueError(f"Expected phi >= 0, got {phi}; it is tr(R V^T M V), a mean of squares.")
+        raise ValueError(f"expected phi >= 0, got {phi}; it is tr(R V^T M V), a mean of squares")
     if phi == 0:
         return None
     return float(min(1.0, max(0.0, 1.0 + tau / phi)))
 
 
 def depth_curve(rho: float, drift: float, layers: int, num_tokens: int | None = None) -> Float[np.ndarray, " depth"]:
-    """Uniform attention, fresh isotropic V per layer, d -> infinity: cosines of layers 0..L (theory.md O8).
+    """Uniform attention, fresh isotropic V per layer, d -> infinity: cosines of layers 0..L (claim O8).
 
     The odds o = rho/(1-rho) satisfy o_L + 1/T = (1+D)^L (o_0 + 1/T); ``num_tokens`` None means T -> infinity. Under
     diagonal attention or a null sink the cosine stays rho. Raises ValueError for rho outside [0, 1), D < -1 or L < 0.
@@ -260,7 +260,7 @@ def depth_curve(rho: float, drift: float, layers: int, num_tokens: int | None = 
     """
     require_rho(rho)
     if not drift >= -1 or layers < 0:
-        raise ValueError(f"Expected drift >= -1 and layers >= 0, got {drift} and {layers}; drift is 2 tau + phi.")
+        raise ValueError(f"expected drift >= -1 and layers >= 0, got {drift} and {layers}; drift is 2 tau + phi")
     share = 0.0 if num_tokens is None else 1.0 / num_tokens
     odds = (1 + drift) ** np.arange(layers + 1) * (rho / (1 - rho) + share) - share
     return odds / (1 + odds)
@@ -268,22 +268,22 @@ def depth_curve(rho: float, drift: float, layers: int, num_tokens: int | None = 
 
 def require_rho(rho: float) -> None:
     if not 0 <= rho < 1:
-        raise ValueError(f"Expected rho in [0, 1), got {rho}; rho is the squared length of the tokens' common part.")
+        raise ValueError(f"expected rho in [0, 1), got {rho}; rho is the squared length of the tokens' common part")
 
 
 def require_values(w_vo: object, name: str, rank: int) -> np.ndarray:
     values = np.asarray(w_vo, dtype=np.float64)
     if values.ndim != rank or values.shape[-1] != values.shape[-2] or values.shape[-1] == 0:
         wanted = "(d, d)" if rank == 2 else "(heads, d, d)"
-        raise ValueError(f"Expected {name} of shape {wanted}, got {values.shape}; V maps embeddings to embeddings.")
+        raise ValueError(f"expected {name} of shape {wanted}, got {values.shape}; V maps embeddings to embeddings")
     if not np.all(np.isfinite(values)):
-        raise ValueError(f"Expected finite entries in {name}, got NaN or infinity; check how it was extracted.")
+        raise ValueError(f"expected finite entries in {name}, got NaN or infinity; check how it was extracted")
     return values
 
 
 def require_norm(norm: str) -> None:
     if norm not in ("rms", "layer"):
-        raise ValueError(f"Expected norm to be 'rms' or 'layer', got {norm!r}; choose one of the two.")
+        raise ValueError(f"expected norm to be 'rms' or 'layer', got {norm!r}; choose one of the two")
 
 
 def _squared_gain(dim: int, norm: str, gain: object) -> np.ndarray:
@@ -294,14 +294,14 @@ def _squared_gain(dim: int, norm: str, gain: object) -> np.ndarray:
 def require_gain(gain: object, dim: int) -> np.ndarray:
     scale = np.asarray(gain, dtype=np.float64)
     if scale.shape != (dim,):
-        raise ValueError(f"Expected a gain of shape ({dim},), got {scale.shape}; it has one entry per dimension.")
+        raise ValueError(f"expected a gain of shape ({dim},), got {scale.shape}; it has one entry per dimension")
     return scale
 
 
 def require_mix(t: object) -> np.ndarray:
     mix = np.atleast_1d(np.asarray(t, dtype=np.float64))
     if not (np.all(mix >= 0) and np.all(mix <= 1)):
-        raise ValueError(f"Expected every t in [0, 1], got values in [{mix.min()}, {mix.max()}]; t=1 is uniform.")
+        raise ValueError(f"expected every t in [0, 1], got values in [{mix.min()}, {mix.max()}]; t=1 is uniform")
     return mix
 
 
@@ -309,8 +309,8 @@ def require_covariance(covariance: object, dim: int) -> np.ndarray:
     r = np.asarray(covariance, dtype=np.float64)
     if r.shape != (dim, dim) or not abs(np.trace(r) - 1) <= 1e-9 or not np.allclose(r, r.T, atol=1e-12):
         raise ValueError(
-            f"Expected a symmetric covariance of shape ({dim}, {dim}) and trace 1, got shape {r.shape} and trace"
-            f" {np.trace(r) if r.ndim == 2 else 'undefined'}; divide it by its trace."
+            f"expected a symmetric covariance of shape ({dim}, {dim}) and trace 1, got shape {r.shape} and trace"
+            f" {np.trace(r) if r.ndim == 2 else 'undefined'}; divide it by its trace"
         )
     return r
 
@@ -319,7 +319,7 @@ def require_direction(direction: object, dim: int) -> np.ndarray:
     u = np.asarray(direction, dtype=np.float64)
     if u.shape != (dim,) or not abs(np.linalg.norm(u) - 1) <= 1e-9:
         raise ValueError(
-            f"Expected a unit direction of shape ({dim},), got shape {u.shape} and norm {np.linalg.norm(u):g};"
-            " divide it by its norm."
+            f"expected a unit direction of shape ({dim},), got shape {u.shape} and norm {np.linalg.norm(u):g};"
+            " divide it by its norm"
         )
     return u

@@ -1,4 +1,4 @@
-"""O1's prediction on real embeddings: cosines when a layer's attention is mixed toward uniform (theory.md O1m, P4).
+"""O1's prediction on real embeddings: cosines when a layer's attention is mixed toward uniform (claim O1m).
 
 The tokens are one realisation and not of the model's form: their mean direction and covariance are estimated from
 themselves, and neighbouring tokens are correlated, which O1 excludes. The comparison measures what that costs.
@@ -52,7 +52,7 @@ def empirical_model(tokens: Float[np.ndarray, "token dim"]) -> EmpiricalModel:
     """
     x = np.asarray(tokens, dtype=np.float64)
     if x.ndim != 2 or len(x) < 2 or not np.all(np.isfinite(x)):
-        raise ValueError(f"Expected at least two finite tokens of shape (T, d), got shape {x.shape}; rows are tokens.")
+        raise ValueError(f"expected at least two finite tokens of shape (T, d), got shape {x.shape}; rows are tokens")
     mean = x.mean(axis=0)
     covariance = np.cov(x, rowvar=False)
     spread = np.trace(covariance)
@@ -82,8 +82,8 @@ def compare_mix(
     uniform = np.asarray(require_row_stochastic(toward))
     points = require_mix(t)
     if heads.shape[1:] != (len(x), len(x)) or uniform.shape != (len(x), len(x)) or len(w_vo) != len(heads):
-        raise ValueError(f"Expected attention (H, T, T) for T={len(x)} tokens and V (H, d, d), got {heads.shape},"
-                         f" {uniform.shape} and {np.shape(w_vo)}; one V per head.")
+        raise ValueError(f"expected attention (H, T, T) for T={len(x)} tokens and V (H, d, d), got {heads.shape},"
+                         f" {uniform.shape} and {np.shape(w_vo)}; one V per head")
     content = np.array([k for k in range(len(x)) if k != sink])
     model = empirical_model(x[content])
     stats = head_statistics(w_vo, model.covariance, model.direction)

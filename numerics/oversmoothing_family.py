@@ -115,10 +115,10 @@ def family_test(
     """Simulate every setting once and judge O1 ("O1") and each negative control by the same p-values' counts.
 
     Args: ``settings`` how many; ``draws`` per setting; ``seed`` fixes settings and draws; ``alpha`` family-wise level.
-    Returns a verdict per prediction. Raises ValueError for fewer than one setting or two draws. theory.md O1.
+    Returns a verdict per prediction. Raises ValueError for fewer than one setting or two draws. Claim O1.
     """
     if settings < 1 or draws < 2:
-        raise ValueError(f"Expected at least one setting and two draws each, got {settings} and {draws}.")
+        raise ValueError(f"expected at least one setting and two draws each, got {settings} and {draws}")
     p_values: dict[str, np.ndarray] = {}
     for index in range(settings):
         s = random_setting(seed, index)

@@ -49,7 +49,7 @@ def cover(
     attention: Float[np.ndarray, "token token"], w_vo: Float[np.ndarray, "dim dim"], rho: float, pair: tuple[int, int],
     x: float, draws: int = 4000, seed: int = 0, norm: str = "rms", confidence: float = 0.99,
 ) -> CoverageReport:
-    """Independent draws of cos(y_i, y_j) against the three bounds at level x and the delta-method (theory.md O2)."""
+    """Independent draws of cos(y_i, y_j) against the three bounds at level x and the delta-method (claim O2)."""
     law = pair_law(attention, w_vo, rho, pair, norm=norm)
     dim, size = len(w_vo), float(np.linalg.norm(w_vo, 2))
     g_min = float(min(law.gram[0, 0], law.gram[1, 1]))
@@ -70,7 +70,7 @@ def rate(
     pair: tuple[int, int], dims: tuple[int, ...] = (16, 32, 64, 128, 256, 512, 1024), draws: int = 2000, seed: int = 0,
     confidence: float = 0.99,
 ) -> RateReport:
-    """Measure RMS(cos - c) over dimensions for a family of V (``value(d)``) and fit the rate (theory.md O2)."""
+    """Measure RMS(cos - c) over dimensions for a family of V (``value(d)``) and fit the rate (claim O2)."""
     rows, all_errors = [], []
     for dim in dims:
         w_vo = value(dim)

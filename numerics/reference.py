@@ -22,7 +22,7 @@ __all__ = ["ReferenceSolution", "reference_minimum_norm"]
 class ReferenceSolution:
     """What cvxpy answered: status, value (nan if none), W and dual (None if none). No bound is implied.
 
-    ``dual`` (rows, keys) holds lambda >= 0 as in theory.md C3; the softmax weights split a mass row's
+    ``dual`` (rows, keys) holds lambda >= 0 as in claim C3; the softmax weights split a mass row's
     multiplier.
     """
 
@@ -35,7 +35,7 @@ class ReferenceSolution:
 def reference_minimum_norm(
     constraints: Constraints, norm: str | float, *, solver: str = "CLARABEL", **options: float
 ) -> ReferenceSolution:
-    """min ||W||_p subject to the rows, written down one by one; p in {1, 2, inf}. theory.md section 0, C1-C3.
+    """min ||W||_p subject to the rows, written down one by one; p in {1, 2, inf}. Claims C1-C3.
 
     ``options`` go to the solver. Raises ValueError for another p (cvxpy has no general Schatten norm).
     """
@@ -50,7 +50,7 @@ def reference_minimum_norm(
         objective = cp.sigma_max(w)
     else:
         raise ValueError(
-            f"Expected the nuclear, Frobenius or spectral norm, got p = {p}; the reference has no other."
+            f"expected the nuclear, Frobenius or spectral norm, got p = {p}; the reference has no other"
         )
     rows = []
     for row in range(constraints.num_rows):

@@ -1,4 +1,4 @@
-"""Rotary position embedding: logits in one plane and in many, a sink head that survives it (theory.md G6)."""
+"""Rotary position embedding: logits in one plane and in many, a sink head that survives it (claim G6)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def rope_logits(
 ) -> Float[jax.Array, "token token"]:
     """Logits of one rotary plane, query first: l_ij = kappa x_i^T W_Q^T R_{(p_j - p_i) theta} W_K x_j.
 
-    Computed as <R_{p_i theta} q_i, R_{p_j theta} k_j>, the form models use. theory.md G6.
+    Computed as <R_{p_i theta} q_i, R_{p_j theta} k_j>, the form models use. Claim G6.
     """
     x = jnp.asarray(tokens, dtype=jnp.float64)
     rotation = rope_rotation(theta, positions)
@@ -62,13 +62,13 @@ def llama_rope_logits(
     """Logits of a head of the Llama architecture: one rotary plane for each coordinate pair (k, k + d_h/2).
 
     Plane k turns by base^(-2k/d_h) per position (the half-split layout). ``positions`` default to 0..T-1 and
-    ``kappa`` to 1/sqrt(d_h). Raises ValueError for an odd head dimension. theory.md section P.
+    ``kappa`` to 1/sqrt(d_h). Raises ValueError for an odd head dimension. 
     """
     head_dim = w_q.shape[0]
     if head_dim % 2 == 1 or w_k.shape[0] != head_dim:
         raise ValueError(
-            f"Expected query and key projections of one even head dimension, got {head_dim} and"
-            f" {w_k.shape[0]}; pass one head's weights as (head_dim, dim)."
+            f"expected query and key projections of one even head dimension, got {head_dim} and"
+            f" {w_k.shape[0]}; pass one head's weights as (head_dim, dim)"
         )
     place = jnp.arange(tokens.shape[0]) if positions is None else positions
     return _half_split_logits(tokens, w_q, w_k, place, base, head_dim**-0.5 if kappa is None else kappa)
@@ -114,7 +114,7 @@ def g6_head(
 
     Args: ``query_normal`` q and ``key_normal`` k (dim,), for example from ``min_norm_point`` and
     ``distance_to_hull``; ``sink`` x_s; ``theta`` >= 0 the angle per position. Raises ValueError unless
-    n theta < pi/2 (causal) or 2 n theta < pi/2 (bidirectional). theory.md G6.
+    n theta < pi/2 (causal) or 2 n theta < pi/2 (bidirectional). Claim G6.
     """
     g6_factor(theta, max_distance, bidirectional)  # raises where the construction does not apply
     angle = max_distance * theta
@@ -129,7 +129,7 @@ def g6_factor(theta: float, max_distance: float | int, bidirectional: bool = Fal
     spread = (2.0 if bidirectional else 1.0) * max_distance * theta
     if not (theta >= 0.0 and max_distance >= 0.0 and spread < np.pi / 2):
         raise ValueError(
-            f"Expected theta >= 0, distance n >= 0 and a largest angle below pi/2, got theta={theta},"
-            f" n={max_distance} and angle {spread}; use a slower plane or a shorter context."
+            f"expected theta >= 0, distance n >= 0 and a largest angle below pi/2, got theta={theta},"
+            f" n={max_distance} and angle {spread}; use a slower plane or a shorter context"
         )
     return float(np.cos(spread))

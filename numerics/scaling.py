@@ -2,7 +2,7 @@
 
 Points are measured at kappa = 1 and unit targets, and generated clouds at unit embedding norm; a cost model with other
 scales multiplies the QK side by 1/(kappa r²) and the value side by omega/r exactly, so one sweep serves every model.
-theory.md C4, C7, C8.
+Claims C4, C7, C8.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ def measure(
                               time_limit=job.time_limit)
         status, good = found.status, found.status == "bounded"
     if not good:
-        raise ValueError(f"Expected a bounded {job.side} cost of the {job.pattern} at T = {job.tokens} ({job.geometry.cloud}),"
-                         f" got '{status}'; leave that point out.")
+        raise ValueError(f"expected a bounded {job.side} cost of the {job.pattern} at T = {job.tokens} ({job.geometry.cloud}),"
+                         f" got '{status}'; leave that point out")
     return Point(job, float(found.lower), float(found.upper), status, time.perf_counter() - start)
 
 

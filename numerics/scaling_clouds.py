@@ -1,6 +1,6 @@
 """Token geometries as data: what T tokens and a sink look like, for every cloud that a sweep over T can name.
 
-All but "real" have unit tokens and a sink with <x_s, x_i> = beta, ||x_s|| = sigma (orthonormal: 0, 1).  theory.md C8.
+All but "real" have unit tokens and a sink with <x_s, x_i> = beta, ||x_s|| = sigma (orthonormal: 0, 1).  Claim C8.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Geometry:
 
     def __post_init__(self) -> None:
         if self.cloud not in CLOUDS:
-            raise ValueError(f"Expected a cloud among {', '.join(CLOUDS)}, got {self.cloud!r}; choose one of them.")
+            raise ValueError(f"expected a cloud among {', '.join(CLOUDS)}, got {self.cloud!r}; choose one of them")
 
     def has_values(self, count: int, dim: int) -> bool:
         """Whether T tokens and a null sink leave room for a value side (C7 needs them independent)."""
@@ -68,8 +68,8 @@ class Reservoir:
     def draw(self, count: int, seed: int, number: int) -> Cloud:
         """``count`` different rows, fixed by seed, size and the draw's number.  Raises ValueError for too many."""
         if count > len(self.tokens):
-            raise ValueError(f"Expected at most {len(self.tokens)} tokens from these embeddings, got T = {count};"
-                             " give more tokens or smaller sizes.")
+            raise ValueError(f"expected at most {len(self.tokens)} tokens from these embeddings, got T = {count};"
+                             " give more tokens or smaller sizes")
         chosen = np.random.default_rng([seed, count, number]).choice(len(self.tokens), size=count, replace=False)
         return self.tokens[chosen], self.sink
 
@@ -78,10 +78,10 @@ def exchangeable_tokens(count: int, rho: float, beta: float, sigma: float) -> Cl
     """Unit tokens with equal inner products rho in [0, 1), and a sink of norm sigma with <x_s, x_i> = beta.
 
     x_i = sqrt(rho) u + sqrt(1-rho) e_i and x_s = a (mean direction) + b v in dimension count + 2.  Raises ValueError
-    where no such sink exists, i.e. sigma² rho_T < beta².  theory.md section 0.
+    where no such sink exists, i.e. sigma² rho_T < beta².  arXiv 2605.08453, our reconstruction.
     """
     if not 0.0 <= rho < 1.0:
-        raise ValueError(f"Expected 0 <= rho < 1 for a sweep, got {rho}; equal tokens have no diagonal.")
+        raise ValueError(f"expected 0 <= rho < 1 for a sweep, got {rho}; equal tokens have no diagonal")
     tokens = np.zeros((count, count + 2))
     tokens[:, 0] = math.sqrt(rho)
     tokens[:, 1 : count + 1] = math.sqrt(1.0 - rho) * np.eye(count)
@@ -90,8 +90,8 @@ def exchangeable_tokens(count: int, rho: float, beta: float, sigma: float) -> Cl
     rest = sigma**2 - beta**2 / mean_square
     if rest < -1e-12 * sigma**2:
         raise ValueError(
-            f"Expected sigma² rho_T >= beta², got sigma = {sigma}, beta = {beta}, rho_T = {mean_square:.6g} at T = {count};"
-            " no such sink exists, raise sigma or lower |beta|."
+            f"expected sigma² rho_T >= beta², got sigma = {sigma}, beta = {beta}, rho_T = {mean_square:.6g} at T = {count};"
+            " no such sink exists, raise sigma or lower |beta|"
         )
     sink = beta / mean_square * mean
     sink[-1] = math.sqrt(max(rest, 0.0))
@@ -117,7 +117,7 @@ def geometry_tokens(geometry: Geometry, count: int, seed: int, draw: int) -> Clo
     if geometry.cloud == "independent":
         rows = independent_unit_tokens(count + 1, count, [seed, count, draw])
         return rows[1:], rows[0]
-    raise ValueError("Expected the rows of a 'real' cloud beside the job, got none; draw them from a Reservoir.")
+    raise ValueError("expected the rows of a 'real' cloud beside the job, got none; draw them from a Reservoir")
 
 
 def independent_unit_tokens(count: int, dim: int, seed: int | Sequence[int]) -> Float[np.ndarray, "token dim"]:
@@ -129,8 +129,8 @@ def independent_unit_tokens(count: int, dim: int, seed: int | Sequence[int]) -> 
 def _common_tokens(count: int, rho: float, beta: float, sigma: float, seed: Sequence[int]) -> Cloud:
     """Coordinates: u, then the z_i's T dimensions, then one for what is left of the sink."""
     if not (0.0 < rho < 1.0 and beta**2 <= rho * sigma**2):
-        raise ValueError(f"Expected 0 < rho < 1 and beta² <= rho sigma² for a common direction, got rho = {rho}, beta = {beta},"
-                         f" sigma = {sigma}; no such tokens exist, raise rho or lower |beta|.")
+        raise ValueError(f"expected 0 < rho < 1 and beta² <= rho sigma² for a common direction, got rho = {rho}, beta = {beta},"
+                         f" sigma = {sigma}; no such tokens exist, raise rho or lower |beta|")
     tokens, sink = np.zeros((count, count + 2)), np.zeros(count + 2)
     tokens[:, 0] = math.sqrt(rho)
     tokens[:, 1:-1] = math.sqrt(1.0 - rho) * independent_unit_tokens(count, count, seed)

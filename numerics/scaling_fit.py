@@ -2,7 +2,7 @@
 
 A fit is never an exponent: over a finite range every power law bends.  So a slope is compared with the symbolic
 exponent together with fits that allow one correction term, and where these disagree the verdict is that the data do
-not identify the exponent.  theory.md C8.
+not identify the exponent.  Claim C8.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ def fit_exponent(
     """Fit the (lower, upper) brackets of every draw, by T.  Needs at least four sizes and positive bounds."""
     sizes = sorted(costs)
     if len(sizes) < 4:
-        raise ValueError(f"Expected at least four sizes T for an exponent, got {sizes}; add sizes.")
+        raise ValueError(f"expected at least four sizes T for an exponent, got {sizes}; add sizes")
     if not all(0.0 < low <= high for size in sizes for low, high in costs[size]):
-        raise ValueError("Expected positive brackets lower <= upper, got others; a zero cost has no exponent.")
+        raise ValueError("expected positive brackets lower <= upper, got others; a zero cost has no exponent")
     t = np.array(sizes, dtype=np.float64)
     order = symbolic or Symbolic(0.0)
     slow = order.log * np.log(order.shift + np.log(t)) if order.log else np.zeros(len(t))

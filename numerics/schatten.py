@@ -33,7 +33,7 @@ def exponent(norm: str | float) -> float:
     number.
 
     Raises ValueError for another name, NaN, or p < 1 (the triangle inequality then fails: no norm, and the
-    programs of theory.md's C claims are not convex).
+    programs of the C claims are not convex).
     """
     if isinstance(norm, str) and norm in _NAMES:
         return _NAMES[norm]
@@ -43,8 +43,8 @@ def exponent(norm: str | float) -> float:
         p = math.nan
     if not p >= 1.0:
         raise ValueError(
-            f"Expected a Schatten norm: nuclear, frobenius, spectral or a number p >= 1, got {norm!r};"
-            " for p < 1 the minimum-norm problem is not convex."
+            f"expected a Schatten norm: nuclear, frobenius, spectral or a number p >= 1, got {norm!r};"
+            " for p < 1 the minimum-norm problem is not convex"
         )
     return p
 
@@ -58,7 +58,7 @@ def dual_exponent(norm: str | float) -> float:
 
 
 def schatten_norm(matrix: Float[np.ndarray, "row col"], norm: str | float) -> float:
-    """||M||_p = (sum_k s_k(M)^p)^{1/p}, the largest singular value at p = inf. theory.md section 0.
+    """||M||_p = (sum_k s_k(M)^p)^{1/p}, the largest singular value at p = inf. arXiv 2605.08453, our reconstruction.
 
     Example:
 
@@ -135,7 +135,7 @@ def project_lp_ball(vector: Float[np.ndarray, " n"], p: float, radius: float) ->
     Newton's method converges from anywhere.
     """
     if not radius > 0.0:
-        raise ValueError(f"Expected a positive radius, got {radius}; the ball of radius 0 is the origin.")
+        raise ValueError(f"expected a positive radius, got {radius}; the ball of radius 0 is the origin")
     if lp_norm(vector, p) <= radius:
         return vector.copy()
     if p == math.inf:

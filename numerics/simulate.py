@@ -1,4 +1,4 @@
-"""Simulators of one attention layer and of L layers, built to contradict theory.md O1-O8 if they are wrong.
+"""Simulators of one attention layer and of L layers, built to contradict claims O1-O8 if they are wrong.
 
 Draws are vmapped and run in chunks whose size follows from a memory cap; draw n has its own key, folded from the seed
 and n, so the seed fixes every draw and the chunk size changes results by rounding only (1e-12 relative).
@@ -47,7 +47,7 @@ class IsotropicValue:
 
     def __post_init__(self) -> None:
         if not self.phi >= self.tau**2:
-            raise ValueError(f"Expected phi >= tau^2, got phi={self.phi}, tau={self.tau}; |V|_F^2/d >= (tr V/d)^2.")
+            raise ValueError(f"expected phi >= tau^2, got phi={self.phi}, tau={self.tau}; |V|_F^2/d >= (tr V/d)^2")
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class _Spec:
 def structured_value(
     direction: Float[np.ndarray, " dim"], alpha: float, beta: float
 ) -> Float[np.ndarray, "dim dim"]:
-    """V = alpha u u^T + beta (I - u u^T) for a unit u (theory.md O9).
+    """V = alpha u u^T + beta (I - u u^T) for a unit u (claim O9).
 
     Example:
 
@@ -145,7 +145,7 @@ def simulate_step(
     the rows computed; ``gain`` (d,) acts after the norm; ``memory_cap`` bytes for the arrays of a chunk (A, V and
     their copies, O(T^2 + d^2), come on top); ``progress(done, draws)`` is called after each. ``method`` "gram" samples
     inner products only (module `oversmoothing_sampling`), "auto" does so where it applies.
-    Raises ValueError on bad input. theory.md O1, O2, O6.
+    Raises ValueError on bad input. Claims O1, O2, O6.
 
     Example:
 
@@ -209,7 +209,7 @@ def simulate_depth(
     method: Literal["auto", "embedding", "gram"] = "auto",
     progress: Progress | None = None,
 ) -> DepthSimulation:
-    """Iterate the layer of `simulate_step` L times and record the mean pair cosine of every layer (theory.md O8).
+    """Iterate the layer of `simulate_step` L times and record the mean pair cosine of every layer (claim O8).
 
     Args: ``value`` is an `IsotropicValue` (fresh per layer and draw), V (d, d) in every layer, or (L, d, d); the
     others as in `simulate_step`, one head. Layer 0 is the normalised input. Raises ValueError on bad input.
@@ -222,12 +222,12 @@ def simulate_depth(
     (3,)
     """
     if layers < 1:
-        raise ValueError(f"Expected at least one layer, got {layers}; use simulate_step for a single one.")
+        raise ValueError(f"expected at least one layer, got {layers}; use simulate_step for a single one")
     given = None
     if not isinstance(value, IsotropicValue):
         given = np.asarray(value, dtype=np.float64)
         if given.ndim == 3 and len(given) != layers:
-            raise ValueError(f"Expected one V per layer ({layers}), got {len(given)}; stack them as (layers, d, d).")
+            raise ValueError(f"expected one V per layer ({layers}), got {len(given)}; stack them as (layers, d, d)")
         given = np.broadcast_to(given, (layers, *given.shape)) if given.ndim == 2 else given
         value = given[0]
     problem = _problem(attention, value, rho, dim, num_tokens, tokens, covariance, direction, norm, gain, null_token,
@@ -267,51 +267,51 @@ def _problem(attention, value, rho, dim, num_tokens, tokens, covariance, directi
     """Validate everything at the boundary and lay out the arrays the kernels take."""
     require_rho(rho)
     if draws < 1:
-        raise ValueError(f"Expected at least one draw, got draws={draws}; a t-interval needs two.")
+        raise ValueError(f"expected at least one draw, got draws={draws}; a t-interval needs two")
     if not 0 < confidence < 1:
-        raise ValueError(f"Expected a confidence in (0, 1), got {confidence}; 0.99 is the default.")
+        raise ValueError(f"expected a confidence in (0, 1), got {confidence}; 0.99 is the default")
     require_norm(norm)
     weights, size = None, num_tokens
     if not callable(attention):
         heads = np.asarray(attention, dtype=np.float64)
         heads = heads[None] if heads.ndim == 2 else heads
         if heads.ndim != 3 or heads.shape[1] != heads.shape[2]:
-            raise ValueError(f"Expected attention (T, T) or (heads, T, T), got {heads.shape}; query axis first.")
+            raise ValueError(f"expected attention (T, T) or (heads, T, T), got {heads.shape}; query axis first")
         weights = jnp.stack([require_row_stochastic(head) for head in heads])
         size = heads.shape[1]
     given = None if isinstance(tokens, str) else np.asarray(tokens, dtype=np.float64)
     if given is not None:
         if given.ndim != 2 or not np.all(np.isfinite(given)):
-            raise ValueError(f"Expected finite tokens of shape (T, d), got shape {given.shape}; rows are tokens.")
+            raise ValueError(f"expected finite tokens of shape (T, d), got shape {given.shape}; rows are tokens")
         size, dim = size or len(given), given.shape[1]
     elif tokens not in ("gaussian", "spherical"):
-        raise ValueError(f"Expected tokens 'gaussian', 'spherical' or an array (T, d), got {tokens!r}.")
+        raise ValueError(f"expected tokens 'gaussian', 'spherical' or an array (T, d), got {tokens!r}")
     if size is None or (given is not None and len(given) != size):
-        raise ValueError(f"Expected one row of attention per token, got {size} rows for"
-                         f" {0 if given is None else len(given)} tokens; pass num_tokens with a function.")
+        raise ValueError(f"expected one row of attention per token, got {size} rows for"
+                         f" {0 if given is None else len(given)} tokens; pass num_tokens with a function")
     matrices, entry = None, {}
     if isinstance(value, IsotropicValue):
         entry = {"tau": jnp.float64(value.tau), "spread": jnp.sqrt(jnp.float64(value.phi - value.tau**2))}
         if dim is None or dim < 1:
-            raise ValueError(f"Expected a dimension with an isotropic V, got dim={dim}; pass dim.")
+            raise ValueError(f"expected a dimension with an isotropic V, got dim={dim}; pass dim")
         if weights is not None and len(weights) != 1:
-            raise ValueError(f"Expected one head with an isotropic V, got {len(weights)}; pass attention (T, T).")
+            raise ValueError(f"expected one head with an isotropic V, got {len(weights)}; pass attention (T, T)")
     else:
         matrices = np.asarray(value, dtype=np.float64)
         matrices = matrices[None] if matrices.ndim == 2 else matrices
         wanted = (len(weights) if weights is not None else 1, dim or matrices.shape[-1], dim or matrices.shape[-1])
         if matrices.shape != wanted or not np.all(np.isfinite(matrices)):
-            raise ValueError(f"Expected finite V of shape (d, d) per head, {wanted} in all, got {np.shape(value)};"
-                             " rows are outputs, and d is the tokens' dimension.")
+            raise ValueError(f"expected finite V of shape (d, d) per head, {wanted} in all, got {np.shape(value)};"
+                             " rows are outputs, and d is the tokens' dimension")
         dim = wanted[-1]
         entry = {"w_vo": jnp.asarray(matrices)}
     u = np.eye(dim)[0] if direction is None else require_direction(direction, dim)
     scale = None if gain is None else require_gain(gain, dim)
     if null_token is not None and not 0 <= null_token < size:
-        raise ValueError(f"Expected a null token in 0..{size - 1}, got {null_token}; pass its row number.")
+        raise ValueError(f"expected a null token in 0..{size - 1}, got {null_token}; pass its row number")
     kind = "given" if given is not None else "covariance" if covariance is not None else tokens
     if covariance is not None and (given is not None or tokens == "spherical"):
-        raise ValueError("Expected a covariance with Gaussian tokens only; drop one of the two arguments.")
+        raise ValueError("expected a covariance with Gaussian tokens only; drop one of the two arguments")
     root = None if covariance is None else jnp.asarray(_square_root(require_covariance(covariance, dim)))
     inputs = {
         "attention": weights, "value": entry, "rho": jnp.float64(rho), "direction": jnp.asarray(u), "root": root,
@@ -329,24 +329,24 @@ def _problem(attention, value, rho, dim, num_tokens, tokens, covariance, directi
 def _queries(queries, size: int) -> jax.Array:
     rows = np.asarray(queries)
     if rows.ndim != 1 or rows.size == 0 or rows.dtype.kind not in "iu" or rows.min() < 0 or rows.max() >= size:
-        raise ValueError(f"Expected a list of query rows in 0..{size - 1}, got {queries}; leave it out for all rows.")
+        raise ValueError(f"expected a list of query rows in 0..{size - 1}, got {queries}; leave it out for all rows")
     return jnp.asarray(rows)
 
 
 def _require_route(wanted: str, route: str) -> None:
     if wanted not in ("auto", "embedding", "gram"):
-        raise ValueError(f"Expected method 'auto', 'embedding' or 'gram', got {wanted!r}.")
+        raise ValueError(f"expected method 'auto', 'embedding' or 'gram', got {wanted!r}")
     if wanted == "gram" and route != "gram":
         raise ValueError(
-            "Expected a setting the Gram route covers (isotropic tokens, no gain, and either a fresh isotropic V with"
-            " RMSNorm and d >= 2T or one shared attention row with a given V); use method='embedding'."
+            "expected a setting the Gram route covers (isotropic tokens, no gain, and either a fresh isotropic V with"
+            " RMSNorm and d >= 2T or one shared attention row with a given V); use method='embedding'"
         )
 
 
 def _require_numbers(values: np.ndarray) -> None:
     if not np.all(np.isfinite(values)):
-        raise ValueError("Expected finite cosines, got NaN: some output is 0 or the tokens have collapsed to within"
-                         " rounding; use fewer layers or a V that keeps the outputs away from 0.")
+        raise ValueError("expected finite cosines, got NaN: some output is 0 or the tokens have collapsed to within"
+                         " rounding; use fewer layers or a V that keeps the outputs away from 0")
 
 
 def _square_root(covariance: np.ndarray) -> np.ndarray:
@@ -356,15 +356,15 @@ def _square_root(covariance: np.ndarray) -> np.ndarray:
         eigenvalues, vectors = np.linalg.eigh(covariance)
     if not eigenvalues[0] >= -1e-12:
         raise ValueError(
-            f"Expected a positive semidefinite covariance, got eigenvalue {eigenvalues[0]:g}; symmetrise it.")
+            f"expected a positive semidefinite covariance, got eigenvalue {eigenvalues[0]:g}; symmetrise it")
     return vectors * np.sqrt(np.clip(eigenvalues, 0, None))
 
 
 def _chunks(seed: int, draws: int, bytes_per_draw: int, memory_cap: int):
     """Keys and 0/1 weights chunk by chunk, all of one shape; draw n has key fold_in(seed, n) in whatever chunk."""
     if bytes_per_draw > memory_cap:
-        raise ValueError(f"Expected a memory cap of at least {bytes_per_draw} bytes for one draw of this size, got"
-                         f" {memory_cap}; raise memory_cap or lower T or d.")
+        raise ValueError(f"expected a memory cap of at least {bytes_per_draw} bytes for one draw of this size, got"
+                         f" {memory_cap}; raise memory_cap or lower T or d")
     chunk = int(min(draws, max(1, memory_cap // bytes_per_draw)))
     base = jax.random.key(seed)
     for start in range(0, draws, chunk):

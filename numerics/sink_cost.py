@@ -1,4 +1,4 @@
-"""What a sink costs: one number for every Schatten norm, from two small programs (theory.md C1, C2).
+"""What a sink costs: one number for every Schatten norm, from two small programs (claims C1, C2).
 
 min ||W||_p over W with x_i^T W (x_s - x_j) >= m, i in Q, j in K, is m / (delta_Q delta_K) for every p, where
 delta_Q = dist(0, conv{x_i}) and delta_K = dist(x_s, conv{x_j}): W = m q k^T / (||q||^2 ||k||^2) with the two
@@ -61,7 +61,7 @@ def sink_cost(
     themselves).
 
     Exactly one of ``margin`` (> 0) and ``mass`` (in [1/2, 1)); the logit scale is 1. Raises ValueError for
-    bad arrays or levels. theory.md C1, C2; a query bias or RoPE breaks the lower bound (G6).
+    bad arrays or levels. Claims C1, C2; a query bias or RoPE breaks the lower bound (G6).
 
     Example:
 
@@ -74,13 +74,13 @@ def sink_cost(
     sink = np.asarray(sink, dtype=np.float64)
     if keys.shape[1] != queries.shape[1] or sink.shape != queries.shape[1:]:
         raise ValueError(
-            f"Expected queries, keys and sink of one dimension, got {queries.shape[1]}, {keys.shape[1]} and"
-            f" sink shape {sink.shape}; pass embeddings of the same model."
+            f"expected queries, keys and sink of one dimension, got {queries.shape[1]}, {keys.shape[1]} and"
+            f" sink shape {sink.shape}; pass embeddings of the same model"
         )
     if (margin is None) == (mass is None):
-        raise ValueError("Expected either a margin or a mass, got both or neither; pass exactly one of them.")
+        raise ValueError("expected either a margin or a mass, got both or neither; pass exactly one of them")
     if margin is not None and not (margin > 0.0 and math.isfinite(margin)):
-        raise ValueError(f"Expected a finite margin > 0, got {margin}; a margin is a strict preference.")
+        raise ValueError(f"expected a finite margin > 0, got {margin}; a margin is a strict preference")
     if mass is not None:
         require_majority(mass)
         if mass == 0.5 and len(keys) == 1:  # W = 0 already gives half the mass

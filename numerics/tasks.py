@@ -2,7 +2,7 @@
 
 A task has a constraint set for W_QK and an interpolation set for W_VO (inputs, targets, and a token whose
 value must vanish when a sink is the way to switch off). Its cost in a norm is ||W_QK||_p + ||W_VO||_p at the
-cheapest W of each kind; the two problems do not interact. theory.md C7-C10, C13.
+cheapest W of each kind; the two problems do not interact. Claims C7-C10, C13.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class TaskCost:
 
 
 def task_cost(task: Task, norm: str | float, **options: float) -> TaskCost:
-    """min ||W_QK||_p + min ||W_VO||_p for one task; ``options`` go to ``minimum_norm``. theory.md C8,
+    """min ||W_QK||_p + min ||W_VO||_p for one task; ``options`` go to ``minimum_norm``. Claims C8,
     C10, C13.
 
     Example:
@@ -77,7 +77,7 @@ def sink_task(
     mass: float | None = None,
     causal: bool = False,
 ) -> Task:
-    """Every token attends to the sink, whose value vanishes; content values are ``targets``. theory.md
+    """Every token attends to the sink, whose value vanishes; content values are ``targets``. Claim
     C1, C7.
 
     Example:
@@ -97,7 +97,7 @@ def diagonal_task(
     mass: float | None = None,
     causal: bool = False,
 ) -> Task:
-    """Every token attends to itself; content values are ``targets``, none need vanish. theory.md C3, C7.
+    """Every token attends to itself; content values are ``targets``, none need vanish. Claims C3, C7.
 
     Example:
 
@@ -120,7 +120,7 @@ def inverse_bigram(
     The default is the ``sink`` if one is given, else the query's own token. Present: pi(i) over the default
     by ``margin``. Absent: the default over all other keys but pi(i) by ``margin``. The head outputs what it
     copies, V x_j = x_j, and V x_s = 0. Raises ValueError unless ``permutation`` is a permutation of the
-    tokens without fixed points (a token that copies itself has no default to beat). theory.md C9.
+    tokens without fixed points (a token that copies itself has no default to beat). Claim C9.
 
     Example:
 
@@ -137,13 +137,13 @@ def inverse_bigram(
         or sorted(target.tolist()) != list(range(count))
     ):
         raise ValueError(
-            f"Expected a permutation of 0..{count - 1}, got {list(permutation)}; list pi(0), pi(1), ..."
+            f"expected a permutation of 0..{count - 1}, got {list(permutation)}; list pi(0), pi(1), ..."
         )
     index = np.arange(count)
     if (target == index).any():
         raise ValueError(
-            f"Expected a permutation without fixed points, got one at {int((target == index).argmax())};"
-            " such a query copies itself and has no default."
+            f"expected a permutation without fixed points, got one at {int((target == index).argmax())};"
+            " such a query copies itself and has no default"
         )
     keys = tokens if sink is None else np.vstack([tokens, np.asarray(sink, dtype=np.float64)])
     default = index if sink is None else np.full(count, count)
@@ -177,7 +177,7 @@ def copy_paste(
     the sink are keys; a copying query prefers its key to **all** others, an off query (or one whose key is
     not visible) prefers the sink (``off="sink"``) or itself (``off="self"``). Contexts of probability 0 are
     dropped: what must hold is what has positive probability. V x_j = ``targets``_j (default x_j), and V x_s =
-    0 if the sink is the switch. theory.md C10.
+    0 if the sink is the switch. Claim C10.
 
     Example:
 
@@ -196,11 +196,11 @@ def copy_paste(
         or chosen.max() >= count
     ):
         raise ValueError(
-            f"Expected one key index in -1..{count - 1} per token, got {list(assignment)}; -1 means off."
+            f"expected one key index in -1..{count - 1} per token, got {list(assignment)}; -1 means off"
         )
     if off not in ("sink", "self"):
         raise ValueError(
-            f"Expected off to be sink or self, got {off!r}; say where a query that is off attends."
+            f"expected off to be sink or self, got {off!r}; say where a query that is off attends"
         )
     seen = _likely_contexts(contexts, probabilities, count)
     keys = np.vstack([tokens, sink])
@@ -225,8 +225,8 @@ def _likely_contexts(
     seen = np.ones((1, count), dtype=bool) if contexts is None else np.asarray(contexts)
     if seen.dtype != bool or seen.ndim != 2 or seen.shape[1] != count or len(seen) == 0:
         raise ValueError(
-            f"Expected contexts as a non-empty boolean mask (contexts, {count}), got dtype {seen.dtype} and"
-            f" shape {seen.shape}; mark the visible tokens of each context."
+            f"expected contexts as a non-empty boolean mask (contexts, {count}), got dtype {seen.dtype} and"
+            f" shape {seen.shape}; mark the visible tokens of each context"
         )
     weights = (
         np.full(len(seen), 1.0 / len(seen))
@@ -236,7 +236,7 @@ def _likely_contexts(
     if weights.shape != (len(seen),) or not (
         (weights >= 0.0).all() and math.isclose(float(weights.sum()), 1.0)
     ):
-        raise ValueError(f"Expected one probability per context with sum 1, got {weights}; normalise them.")
+        raise ValueError(f"expected one probability per context with sum 1, got {weights}; normalise them")
     return seen[weights > 0.0]
 
 

@@ -7,7 +7,7 @@ G = sum_c lambda_c x_i (x_a - x_b)^T and p* the dual exponent,
     min ||W||_p >= sum_c m_c lambda_c / ||G||_{p*}                          (margins)
     min ||W||_p >= sum_i s_i (L_i + H(lambda_i / s_i)) / ||G||_{p*}         (masses; s row sums, H entropy),
 
-with ||G|| raised by the rounding in G and in its singular values. theory.md C1, C3.
+with ||G|| raised by the rounding in G and in its singular values. Claims C1, C3.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the values cost: the cheapest W_VO with prescribed outputs, by pseudo-inverse (theory.md C7).
+"""What the values cost: the cheapest W_VO with prescribed outputs, by pseudo-inverse (claim C7).
 
     min ||V||_p  subject to  V x_j = t_j, V x_s = 0   is   ||B M^+||_p,
     M = [x_1 .. x_n, x_s],  B = [t_1 .. t_n, 0],
@@ -64,7 +64,7 @@ def value_cost(
     given.
 
     Singular values of the inputs below ``rank_tolerance`` times the largest count as zero. Raises ValueError
-    for arrays that do not fit, NaN or p < 1. theory.md C7.
+    for arrays that do not fit, NaN or p < 1. Claim C7.
 
     Example:
 
@@ -76,13 +76,13 @@ def value_cost(
     inputs, targets = require_tokens(inputs, "inputs"), require_tokens(targets, "targets")
     if len(inputs) != len(targets):
         raise ValueError(
-            f"Expected one target per input, got {len(targets)} for {len(inputs)}; align the two arrays."
+            f"expected one target per input, got {len(targets)} for {len(inputs)}; align the two arrays"
         )
     if null is not None:
         null = np.asarray(null, dtype=np.float64)
         if null.shape != inputs.shape[1:]:
             raise ValueError(
-                f"Expected a null token of shape {inputs.shape[1:]}, got {null.shape}; pass one embedding."
+                f"expected a null token of shape {inputs.shape[1:]}, got {null.shape}; pass one embedding"
             )
         inputs = np.vstack([inputs, null])
         targets = np.vstack([targets, np.zeros(targets.shape[1])])

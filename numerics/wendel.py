@@ -13,7 +13,7 @@ def chance_in_half_space(num_points: int, dim: int) -> Fraction:
 
     Exact for N independent points in R^d whose law is symmetric about 0 and in general position almost
     surely (isotropic ones, say). It is 1 iff N <= d, and 1/2 at N = 2d. Count *distinct* vectors, and the
-    rank instead of d where they do not span. Raises ValueError unless N >= 1 and d >= 1. theory.md P2.
+    rank instead of d where they do not span. Raises ValueError unless N >= 1 and d >= 1. J. G. Wendel, Math. Scand. 11 (1962).
 
     Example:
 
@@ -34,7 +34,7 @@ def log10_chance_in_half_space(num_points: int, dim: int) -> float:
 def _favourable(num_points: int, dim: int) -> int:
     if num_points < 1 or dim < 1:
         raise ValueError(
-            f"Expected at least one point and one dimension, got {num_points} and {dim}; pass both >= 1."
+            f"expected at least one point and one dimension, got {num_points} and {dim}; pass both >= 1"
         )
     total, term = 0, 1
     for k in range(min(dim, num_points)):

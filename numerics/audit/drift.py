@@ -1,4 +1,4 @@
-"""P3: the drift D = 2τ + φ of real heads, from the factors of V = W_O W_V: no d x d matrix per head."""
+"""The drift D = 2τ + φ of real heads, from the factors of V = W_O W_V: no d x d matrix per head."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def factored_statistics(
     """`numerics.moments.head_statistics` for V_h = w_o[h] w_v[h]: the same numbers from traces of rank x rank matrices.
 
     tau_h = tr(W_V R M W_O), phi_hk = tr((W_V^k R W_V^hT)(W_O^hT M W_O^k)).  `covariance` R has trace 1 (None: I/d),
-    `direction` u is a unit vector, `norm` and `gain` give M = C Γ² C.  theory.md O1m.
+    `direction` u is a unit vector, `norm` and `gain` give M = C Γ² C.  Claim O1m.
     """
     heads, dim, rank = w_o.shape
     square = np.ones(dim) if gain is None else np.asarray(gain, dtype=np.float64) ** 2

@@ -1,4 +1,4 @@
-"""P4: a block's real attention mixed toward a pattern: cosines obtained, and what O1m predicts for them.
+"""A block's real attention mixed toward a pattern: cosines obtained, and what O1m predicts for them.
 
 With r_i = s_i n_i (up to what the norm removes) and V_h = W_O W_V Γ on the normalised tokens n,
 
@@ -173,7 +173,7 @@ def target_attention(
             drawn = (drawn == drawn.max(axis=2, keepdims=True)).astype(np.float64)
         return drawn / drawn.sum(axis=2, keepdims=True)
     else:
-        raise ValueError(f"Expected a target among {', '.join(TARGETS)}, got {name!r}; choose one of them.")
+        raise ValueError(f"expected a target among {', '.join(TARGETS)}, got {name!r}; choose one of them")
     return np.broadcast_to(rows, shape)
 
 

@@ -1,4 +1,4 @@
-"""P5: norms of W_QK and W_VO from their factors, the margins a head shows, and when C1 bounds its norm."""
+"""Norms of W_QK and W_VO from their factors, the margins a head shows, and when C1 bounds its norm."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def bound_reason(
     C1 asks for the margin at every pair of a query and a key, the sink's included.  A head that sees fewer may do with
     less: with x_s = 4, x_1 = 1, x_2 = 2 in one dimension C1 costs 1/2, but rows that see no later key need 1/3; C3's
     diagonal on T = 3 orthonormal tokens costs 2, but √(1/2) + √(2/3) under the mask (C11).  `visible` is the pass's
-    mask, row 0 the sink, and `margins` what `sink_margins` found on it.  theory.md, scope notes, C1.
+    mask, row 0 the sink, and `margins` what `sink_margins` found on it.  Claim C1.
     """
     reasons = [
         (not np.asarray(visible)[1:].all(), "causal mask or window: fewer pairs of query and key than in C1"),

@@ -29,7 +29,7 @@ def rotary_planes(rotation: Rotation, distance: int) -> Planes:
     """
     if len(rotation.cos) < 2:
         raise ValueError(
-            f"Expected rotary tables of at least two positions, got {len(rotation.cos)}; give a longer text."
+            f"expected rotary tables of at least two positions, got {len(rotation.cos)}; give a longer text"
         )
     half = rotation.cos.shape[1] // 2
     angles = np.abs(np.arctan2(rotation.sin[1, :half], rotation.cos[1, :half])) * distance

@@ -1,4 +1,4 @@
-"""P7: every sink score in use, for one head on one text; the convention is part of each name and is spelled out."""
+"""Every sink score in use, for one head on one text; the convention is part of each name and is spelled out."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def head_scores(attention: Float[np.ndarray, "token token"], sink: int = 0) -> d
     """The scores of key `sink` (mass, importance) and of the diagonal, by each of `CONVENTIONS`.
 
     The divisor of key 0's importance is the number of queries, so that for sink = 0 importance is the mass.
-    Raises ValueError as `numerics.sink_metrics` does.  theory.md P7, claim P0.
+    Raises ValueError as `numerics.sink_metrics` does.  Claim P0.
     """
     columns = {"mass": column_mass, "importance": importance}
     return {

@@ -1,4 +1,4 @@
-"""P1: cosines of the sink with the others, with gain (what enters attention) and without (on the sphere, G3)."""
+"""Cosines of the sink with the others, with gain (what enters attention) and without (on the sphere, G3)."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ class TokenCosines:
 def spread(numbers: Float[np.ndarray, " number"]) -> Spread:
     """Mean, minimum and maximum; raises ValueError when there is no number."""
     if np.size(numbers) == 0:
-        raise ValueError("Expected at least one number to summarise, got none; give at least two tokens.")
+        raise ValueError("expected at least one number to summarise, got none; give at least two tokens")
     return Spread(float(np.mean(numbers)), float(np.min(numbers)), float(np.max(numbers)))
 
 
 def token_cosines(weights: LayerWeights, layer: LayerPass, sink: int = 0) -> TokenCosines:
-    """P1 on one layer and text: cosines of token `sink` with every other token, and of the others among themselves.
+    """Cosines on one layer and text: those of token `sink` with every other token, and of the others among themselves.
 
-    Raises ValueError for fewer than three tokens (a pair of others is needed).  theory.md P1, G3.
+    Raises ValueError for fewer than three tokens (a pair of others is needed).  Claim G3.
     """
     if len(layer.inputs) < 3:
         raise ValueError(
-            f"Expected at least three tokens, got {len(layer.inputs)}; cosines of pairs beside the sink need two."
+            f"expected at least three tokens, got {len(layer.inputs)}; cosines of pairs beside the sink need two"
         )
     plain = stream(weights, layer.residual).normalised
     found = []

@@ -1,4 +1,4 @@
-"""P6: values of one head on one text: ‖v_s‖ against ‖v_j‖, rank, half-space, and the output beside the sink's mass."""
+"""Values of one head on one text: ‖v_s‖ against ‖v_j‖, rank, half-space, and the output beside the sink's mass."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["HeadValues", "head_values", "value_coordinates"]
 
 @dataclass(frozen=True)
 class HeadValues:
-    """v_j = W_O W_V x_j without bias (a bias makes "off" mean a constant output, theory.md P).
+    """v_j = W_O W_V x_j without bias (a bias makes "off" mean a constant output).
 
     `norm_ratio` is ‖v_s‖ / mean‖v_j‖ over content keys j; `rank` that of the content values, `count` how many there
     are; `half_space` says whether zero is outside the hull of this text's content values (None: undecided in float64);
@@ -43,11 +43,11 @@ def value_coordinates(
 
 
 def head_values(weights: LayerWeights, layer: LayerPass, sink: int = 0) -> list[HeadValues]:
-    """One record per query head. Raises ValueError for fewer than three tokens. theory.md P6, E2, E3."""
+    """One record per query head. Raises ValueError for fewer than three tokens. Claims E2, E3."""
     count = len(layer.inputs)
     if count < 3:
         raise ValueError(
-            f"Expected at least three tokens, got {count}; two content values are needed beside the sink's."
+            f"expected at least three tokens, got {count}; two content values are needed beside the sink's"
         )
     content = np.delete(np.arange(count), sink)
     own = value_coordinates(weights, layer.inputs)

@@ -27,7 +27,7 @@ def required(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as missing:
-        raise MissingModels(f"Expected the package {missing.name} of the extra 'models', found none; install it with:"
+        raise MissingModels(f"expected the package {missing.name} of the extra 'models', found none; install it with:"
                             " make models") from missing
 
 

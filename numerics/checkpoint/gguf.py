@@ -35,14 +35,14 @@ def gguf_architecture(file: Path) -> str:
     except MissingModels:
         raise
     except Exception as error:  # the reader raises whatever its parsing runs into
-        raise ValueError(f"Expected a GGUF file at '{file}', could not read it ({shortened(error)});"
-                         " restore the file.") from error
+        raise ValueError(f"expected a GGUF file at '{file}', could not read it ({shortened(error)});"
+                         " restore the file") from error
     if kind not in READ:
-        raise ValueError(f"Expected a GGUF file of the architecture {' or '.join(READ)}, got {kind!r} in '{file}';"
-                         " use the safetensors version of a gpt2 or gemma checkpoint; others are not read.")
+        raise ValueError(f"expected a GGUF file of the architecture {' or '.join(READ)}, got {kind!r} in '{file}';"
+                         " use the safetensors version of a gpt2 or gemma checkpoint; others are not read")
     if unread:
-        raise ValueError(f"Expected a GGUF file whose attention needs no more than transformers reads, got {unread[0]}"
-                         f" in '{file}'; use the safetensors version of the checkpoint.")
+        raise ValueError(f"expected a GGUF file whose attention needs no more than transformers reads, got {unread[0]}"
+                         f" in '{file}'; use the safetensors version of the checkpoint")
     return kind
 
 

@@ -69,32 +69,32 @@ def _located(path: Path, gguf: str | None) -> tuple[Path, str | None]:
         return path.parent, path.name
     if not path.is_dir():
         found = "a file" if path.exists() else "nothing"
-        raise ValueError(f"Expected a checkpoint's directory or a .gguf file, found {found} at '{path}'; give the"
-                         " directory that holds config.json, or the GGUF file itself.")
+        raise ValueError(f"expected a checkpoint's directory or a .gguf file, found {found} at '{path}'; give the"
+                         " directory that holds config.json, or the GGUF file itself")
     if gguf is not None:
         if not (path / gguf).is_file():
-            raise ValueError(f"Expected the GGUF file '{gguf}' in '{path}', found none; check its name.")
+            raise ValueError(f"expected the GGUF file '{gguf}' in '{path}', found none; check its name")
         return path, gguf
     if not (path / "config.json").is_file():
         files = sorted(file.name for file in path.glob("*.gguf"))
         if len(files) == 1:
             return path, files[0]
-        raise ValueError(f"Expected config.json or one GGUF file in '{path}', found {len(files)} GGUF files and no"
-                         " config.json; give the directory of one checkpoint, or the GGUF file itself.")
+        raise ValueError(f"expected config.json or one GGUF file in '{path}', found {len(files)} GGUF files and no"
+                         " config.json; give the directory of one checkpoint, or the GGUF file itself")
     return path, None
 
 
 def _config(directory: Path, gguf: str | None, title: str) -> Any:
     kind = gguf_architecture(directory / gguf) if gguf else _stated_kind(directory / "config.json")
     if kind not in FAMILIES:
-        raise ValueError(f"Expected a decoder-only checkpoint of one of the architectures {', '.join(FAMILIES)}, got"
-                         f" {kind!r} in {title}; encoders and other architectures are not read.")
+        raise ValueError(f"expected a decoder-only checkpoint of one of the architectures {', '.join(FAMILIES)}, got"
+                         f" {kind!r} in {title}; encoders and other architectures are not read")
     config = _read(title, "a configuration", engine().transformers.AutoConfig, directory,
                    {"gguf_file": gguf} if gguf else {})
     for setting in ("use_bidirectional_attention", "add_cross_attention", "is_encoder_decoder", "quantization_config"):
         if getattr(config, setting, None) or getattr(config.get_text_config(), setting, None):
-            raise ValueError(f"Expected a causal decoder with plain float weights, got {setting} in the configuration"
-                             f" of {title}; choose another checkpoint.")
+            raise ValueError(f"expected a causal decoder with plain float weights, got {setting} in the configuration"
+                             f" of {title}; choose another checkpoint")
     return config
 
 
@@ -103,7 +103,7 @@ def _stated_kind(file: Path) -> str | None:
     try:
         stated = json.loads(file.read_text())
     except (OSError, ValueError) as error:
-        raise ValueError(f"Expected JSON in '{file}', got something else ({error}); restore the file.") from error
+        raise ValueError(f"expected JSON in '{file}', got something else ({error}); restore the file") from error
     return stated.get("model_type") if isinstance(stated, dict) else None
 
 
@@ -120,8 +120,8 @@ def _model(directory: Path, source: dict[str, str], config: Any, title: str) -> 
         "config": config, "dtype": engine().torch.float32, "attn_implementation": "eager", "output_loading_info": True})
     absent = sorted(map(str, (*report["missing_keys"], *report["mismatched_keys"])))
     if absent:
-        raise ValueError(f"Expected every weight of {title}, found {len(absent)} missing or of another shape, among"
-                         f" them {absent[0]}; restore the checkpoint's files.")
+        raise ValueError(f"expected every weight of {title}, found {len(absent)} missing or of another shape, among"
+                         f" them {absent[0]}; restore the checkpoint's files")
     return getattr(model, "language_model", model).eval()  # Gemma 3 with images: the decoder of its text
 
 
@@ -132,5 +132,5 @@ def _read(title: str, what: str, reader: Any, directory: Path, options: dict[str
     except MemoryError:
         raise
     except Exception as error:  # transformers, tokenizers and safetensors each raise their own
-        raise ValueError(f"Expected {what} of {title} in '{directory}', could not read it ({shortened(error)});"
-                         " restore the checkpoint's files.") from error
+        raise ValueError(f"expected {what} of {title} in '{directory}', could not read it ({shortened(error)});"
+                         " restore the checkpoint's files") from error

@@ -50,5 +50,5 @@ def require_memory(needed: int, what: str, fix: str) -> None:
     """Raise ValueError unless ``needed`` bytes are free; both are said in GiB."""
     free = free_memory()
     if needed > free:
-        raise ValueError(f"Expected {needed / GIB:.1f} GiB of free memory for {what}, found {max(free, 0) / GIB:.1f}"
-                         f" GiB; close other programs or {fix}.")
+        raise ValueError(f"expected {needed / GIB:.1f} GiB of free memory for {what}, found {max(free, 0) / GIB:.1f}"
+                         f" GiB; close other programs or {fix}")

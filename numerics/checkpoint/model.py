@@ -148,20 +148,20 @@ class Checkpoint:
     def _require_ids(self, ids: Sequence[int]) -> int:
         count = len(ids)
         if count == 0:
-            raise ValueError("Expected at least one token, got none; give a text that is not empty.")
+            raise ValueError("expected at least one token, got none; give a text that is not empty")
         if count > self.context:
-            raise ValueError(f"Expected at most {self.context} tokens, the context of {self.name}, got {count};"
-                             " give a shorter text or a smaller length.")
+            raise ValueError(f"expected at most {self.context} tokens, the context of {self.name}, got {count};"
+                             " give a shorter text or a smaller length")
         if not (min(ids) >= 0 and max(ids) < self.vocabulary):
-            raise ValueError(f"Expected token ids in 0..{self.vocabulary - 1}, got {min(ids)}..{max(ids)};"
-                             f" encode the text with the tokenizer of {self.name}.")
+            raise ValueError(f"expected token ids in 0..{self.vocabulary - 1}, got {min(ids)}..{max(ids)};"
+                             f" encode the text with the tokenizer of {self.name}")
         require_memory(attention_bytes(self.heads, count), f"attention over {count} tokens", "give a shorter text")
         return count
 
     def _require_layer(self, layer: int) -> None:
         if not 0 <= layer < self.layers:
-            raise ValueError(f"Expected a layer in 0..{self.layers - 1}, got {layer}; choose a layer of"
-                             f" {self.name}.")
+            raise ValueError(f"expected a layer in 0..{self.layers - 1}, got {layer}; choose a layer of"
+                             f" {self.name}")
 
 
 class _Hooks:
@@ -195,8 +195,8 @@ class _Hooks:
 def _require_array(name: str, array: np.ndarray, shape: tuple[int, ...]) -> None:
     if np.shape(array) != shape or not np.isfinite(array).all():
         found = np.shape(array) if np.shape(array) != shape else "NaN or infinity"
-        raise ValueError(f"Expected {name} of shape {shape} with finite entries, got {found}; build it for this"
-                         " text and model.")
+        raise ValueError(f"expected {name} of shape {shape} with finite entries, got {found}; build it for this"
+                         " text and model")
 
 
 def _visible(mask: Any) -> np.ndarray:

@@ -75,7 +75,7 @@ def mix_values(
 def rebuild(
     weights: LayerWeights, layer: LayerPass
 ) -> tuple[Float[np.ndarray, "head token token"], Float[np.ndarray, "token dim"]]:
-    """Attention and output of a block in float64 from its pre-attention input and its weights alone (theory.md P).
+    """Attention and output of a block in float64 from its pre-attention input and its weights alone (arXiv 2605.08453, our reconstruction).
 
     The mask is the causal one with the window of ``weights``; the rotation is the layer's (the model's positions).
     """
@@ -110,10 +110,10 @@ def check_extraction(weights: LayerWeights, layer: LayerPass, tol: float = 1e-5)
     for part, error in named.items():
         if not error <= tol:
             raise ExtractionError(f"Layer {layer.layer}, {part} rebuilt from the extracted weights differs from the"
-                                  f" model's by {error:.3g}, more than {tol:g}; {MISREAD}.")
+                                  f" model's by {error:.3g}, more than {tol:g}; {MISREAD}")
     if not np.array_equal(layer.visible, visible_keys(len(layer.inputs), weights.window)):
         raise ExtractionError(f"Layer {layer.layer}: the model's mask is not the causal one with the extracted window"
-                              f" {weights.window}; {MISREAD}.")
+                              f" {weights.window}; {MISREAD}")
     return found
 
 

@@ -1,4 +1,4 @@
-"""The residual stream before a block's norm, as the theory's tokens: on the sphere, without gain (theory.md G3, O)."""
+"""The residual stream before a block's norm, as the theory's tokens: on the sphere, without gain (claims G3, O)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def stream(weights: LayerWeights, residual: Float[np.ndarray, "token dim"]) -> S
     """Split the residual stream (T, d) by the norm of `weights`; raises ValueError unless that is rms or layer."""
     centred = np.asarray(residual, dtype=np.float64)
     if weights.norm not in ("rms", "layer"):
-        raise ValueError(f"Expected norm 'rms' or 'layer', got {weights.norm!r}; name the model's pre-attention norm.")
+        raise ValueError(f"expected norm 'rms' or 'layer', got {weights.norm!r}; name the model's pre-attention norm")
     if weights.norm == "layer":
         centred = centred - centred.mean(axis=1, keepdims=True)
     scale = np.sqrt(np.mean(centred**2, axis=1) + weights.norm_eps)

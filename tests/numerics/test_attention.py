@@ -79,7 +79,7 @@ def test_masked_keys_get_no_mass_and_no_gradient():
 def test_a_row_that_sees_no_key_is_nan_and_refused():
     blind = softmax_attention(np.zeros((1, 2)), np.zeros((1, 2), dtype=bool))
     assert np.isnan(blind).all()
-    with pytest.raises(ValueError, match="rows on the simplex"):
+    with pytest.raises(ValueError, match="finite entries in attention"):
         require_row_stochastic(blind)
 
 
@@ -125,7 +125,7 @@ def test_blocks_average_within_and_never_across():
     ],
 )
 def test_what_is_not_row_stochastic_is_refused(bad):
-    with pytest.raises(ValueError, match="^Expected .*;.*\\.$"):
+    with pytest.raises(ValueError, match="^expected .*;.*[^.]$"):
         require_row_stochastic(bad)
 
 
@@ -149,5 +149,5 @@ def test_tolerance_admits_half_precision_rows():
     ],
 )
 def test_impossible_sizes_are_refused_in_one_sentence(call):
-    with pytest.raises(ValueError, match="^Expected .*;.*\\.$"):
+    with pytest.raises(ValueError, match="^expected .*;.*[^.]$"):
         call()

@@ -56,7 +56,7 @@ def test_two_tokens_have_no_pair_beside_the_sink():
         head_values(weights, replace(seen, inputs=seen.inputs[:2]))
     with pytest.raises(ValueError, match="got none"):
         spread(np.zeros(0))
-    with pytest.raises(ValueError, match="Expected norm 'rms' or 'layer', got 'batch'"):
+    with pytest.raises(ValueError, match="expected norm 'rms' or 'layer', got 'batch'"):
         stream(replace(weights, norm="batch"), seen.residual)
 
 

@@ -125,7 +125,7 @@ def test_every_target_is_attention_over_visible_keys(name, window):
 
 def test_an_unknown_target_is_named():
     made = step()
-    with pytest.raises(ValueError, match="Expected a target among uniform, sink"):
+    with pytest.raises(ValueError, match="expected a target among uniform, sink"):
         target_attention("banded", made.layer.visible, made.layer.attention, 0, 0)
 
 

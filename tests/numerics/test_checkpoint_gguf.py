@@ -81,7 +81,7 @@ def test_the_architecture_is_the_files_own_word(tmp_path):
 
 @pytest.mark.parametrize("architecture", ["bert", "gemma2", "gemma3", "qwen2"])
 def test_another_architecture_is_refused(tmp_path, architecture):
-    with pytest.raises(ValueError, match=f"Expected a GGUF file of the architecture llama, got '{architecture}'"):
+    with pytest.raises(ValueError, match=f"expected a GGUF file of the architecture llama, got '{architecture}'"):
         open_checkpoint(written(tmp_path / "a.gguf", architecture))
 
 
@@ -101,21 +101,21 @@ def test_factors_of_rotary_frequencies_are_refused(tmp_path):
 def test_a_file_that_is_no_gguf_is_refused(tmp_path):
     pytest.importorskip("gguf", reason=REASON)
     (tmp_path / "a.gguf").write_bytes(b"not a model" * 10)
-    with pytest.raises(ValueError, match="Expected a GGUF file at"):
+    with pytest.raises(ValueError, match="expected a GGUF file at"):
         open_checkpoint(tmp_path)
 
 
 def test_a_gguf_file_that_ends_early_is_refused(tmp_path):
     file = written(tmp_path / "a.gguf", "llama")
     file.write_bytes(file.read_bytes()[:-32])
-    with pytest.raises(ValueError, match="Expected a GGUF file at .* could not read it"):
+    with pytest.raises(ValueError, match="expected a GGUF file at .* could not read it"):
         open_checkpoint(file)
 
 
 def test_a_gguf_file_without_vocabulary_is_refused(tmp_path):
     sizes = {"block_count": 1, "embedding_length": 8, "feed_forward_length": 8, "attention__head_count": 2,
              "vocab_size": 9}
-    with pytest.raises(ValueError, match="Expected a tokenizer of a.gguf"):
+    with pytest.raises(ValueError, match="expected a tokenizer of a.gguf"):
         open_checkpoint(written(tmp_path / "a.gguf", "llama", **sizes))
 
 

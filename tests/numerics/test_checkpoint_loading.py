@@ -83,7 +83,7 @@ def test_bfloat16_weights_are_read_into_float32(copy):
 
 @pytest.mark.parametrize("kind", ["bert", "roberta", "t5", "mixtral", "unheard-of", None])
 def test_another_architecture_is_refused_by_name(copy, kind):
-    with pytest.raises(ValueError, match=f"Expected a decoder-only checkpoint of one of .*, got {kind!r}"):
+    with pytest.raises(ValueError, match=f"expected a decoder-only checkpoint of one of .*, got {kind!r}"):
         open_checkpoint(configured(copy, model_type=kind))
 
 
@@ -97,7 +97,7 @@ def test_a_decoder_of_another_make_is_refused(copy, setting):
 def test_a_gemma_that_looks_both_ways_is_refused(tiny_checkpoint, tmp_path):
     directory = Path(shutil.copytree(tiny_checkpoint("gemma3"), tmp_path / "mine"))
     both_ways = configured(directory, use_bidirectional_attention=True)
-    with pytest.raises(ValueError, match="Expected a causal decoder .* use_bidirectional_attention"):
+    with pytest.raises(ValueError, match="expected a causal decoder .* use_bidirectional_attention"):
         open_checkpoint(both_ways)
 
 
@@ -109,14 +109,14 @@ def test_a_path_that_holds_no_checkpoint_is_refused(tmp_path):
         open_checkpoint(tmp_path / "a.txt")
     with pytest.raises(ValueError, match="found 0 GGUF files and no config.json"):
         open_checkpoint(tmp_path)
-    with pytest.raises(ValueError, match="Expected the GGUF file 'b.gguf'"):
+    with pytest.raises(ValueError, match="expected the GGUF file 'b.gguf'"):
         open_checkpoint(tmp_path, gguf="b.gguf")
 
 
 @pytest.mark.parametrize("text", ["{", "[]", ""])
 def test_a_configuration_that_cannot_be_read_is_refused(copy, text):
     (copy / "config.json").write_text(text)
-    with pytest.raises(ValueError, match="Expected (JSON|a decoder-only)"):
+    with pytest.raises(ValueError, match="expected (JSON|a decoder-only)"):
         open_checkpoint(copy)
 
 
@@ -148,20 +148,20 @@ def test_weights_in_several_files_are_read_and_a_missing_one_is_refused(tmp_path
     files = sorted(tmp_path.glob("model-*.safetensors"))
     assert len(files) > 1 and open_checkpoint(tmp_path).layers == 3
     files[-1].unlink()
-    with pytest.raises(ValueError, match="Expected (weights|every weight) of"):
+    with pytest.raises(ValueError, match="expected (weights|every weight) of"):
         open_checkpoint(tmp_path)
 
 
 def test_missing_weights_are_refused(copy):
     (copy / "model.safetensors").unlink()
-    with pytest.raises(ValueError, match="Expected weights of mine"):
+    with pytest.raises(ValueError, match="expected weights of mine"):
         open_checkpoint(copy)
 
 
 def test_truncated_weights_are_refused(copy):
     file = copy / "model.safetensors"
     file.write_bytes(file.read_bytes()[:-1000])
-    with pytest.raises(ValueError, match="Expected weights of mine"):
+    with pytest.raises(ValueError, match="expected weights of mine"):
         open_checkpoint(copy)
 
 
@@ -177,14 +177,14 @@ def test_one_missing_tensor_is_refused_and_not_made_up(copy):
 
 
 def test_weights_of_another_shape_are_refused(copy):
-    with pytest.raises(ValueError, match="Expected (every weight|weights) of mine"):
+    with pytest.raises(ValueError, match="expected (every weight|weights) of mine"):
         open_checkpoint(configured(copy, num_key_value_heads=3))
 
 
 def test_a_missing_tokenizer_is_refused(copy):
     for file in copy.glob("tokenizer*"):
         file.unlink()
-    with pytest.raises(ValueError, match="Expected a tokenizer of mine"):
+    with pytest.raises(ValueError, match="expected a tokenizer of mine"):
         open_checkpoint(copy)
 
 
@@ -193,7 +193,7 @@ def test_a_model_too_large_for_the_machine_is_refused_before_its_weights_are_rea
     huge = configured(copy, hidden_size=2**15, intermediate_size=2**17, num_hidden_layers=200, num_attention_heads=256,
                       num_key_value_heads=256, head_dim=128)
     assert memory_needed(huge) > 2**40
-    with pytest.raises(ValueError, match=r"Expected \d+\.\d GiB of free memory for mine in float32, found \d+\.\d GiB"):
+    with pytest.raises(ValueError, match=r"expected \d+\.\d GiB of free memory for mine in float32, found \d+\.\d GiB"):
         open_checkpoint(huge)
 
 
@@ -232,7 +232,7 @@ def test_without_the_extra_one_sentence_names_the_command(monkeypatch, tmp_path,
         return ModuleType(wanted)
 
     monkeypatch.setattr(engine.importlib, "import_module", absent)
-    with pytest.raises(MissingModels, match=f"Expected the package {name} of the extra 'models'.*make models"):
+    with pytest.raises(MissingModels, match=f"expected the package {name} of the extra 'models'.*make models"):
         open_checkpoint(tmp_path)
 
 

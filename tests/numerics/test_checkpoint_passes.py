@@ -138,7 +138,7 @@ def test_a_text_may_stand_without_bos(opened, ids):
     ([-1, 4], "token ids in 0"),
 ])
 def test_ids_that_cannot_be_run_are_refused(opened, given, message):
-    with pytest.raises(ValueError, match=f"Expected {message}"):
+    with pytest.raises(ValueError, match=f"expected {message}"):
         opened["llama"].run(given, lambda _: None)
 
 
@@ -165,9 +165,9 @@ def test_attention_and_stream_of_the_wrong_shape_or_with_nan_are_refused(opened,
     spoiled = good.copy()
     spoiled[0, 0, 0] = np.nan
     for bad in (good[:5], good[:, :-1], spoiled):
-        with pytest.raises(ValueError, match="Expected attention of shape"):
+        with pytest.raises(ValueError, match="expected attention of shape"):
             opened["llama"].run_with(ids, 0, bad, lambda _: None)
-    with pytest.raises(ValueError, match="Expected residual of shape"):
+    with pytest.raises(ValueError, match="expected residual of shape"):
         opened["llama"].run_with(ids, 1, good, lambda _: None, residual=np.zeros((len(ids), 35)))
 
 

@@ -67,7 +67,7 @@ def test_the_least_product_is_a_true_lower_bound_and_a_close_one(shifted):
     ],
 )
 def test_what_is_not_a_cloud_is_refused_in_one_sentence(points):
-    with pytest.raises(ValueError, match="^Expected .*; .*\\.$"):
+    with pytest.raises(ValueError, match="^expected .*; .*[^.]$"):
         PointCloud(points)
 
 
@@ -79,5 +79,5 @@ def test_the_offending_row_is_named():
 
 
 def test_a_shift_of_another_dimension_is_refused():
-    with pytest.raises(ValueError, match="^Expected .*; .*\\.$"):
+    with pytest.raises(ValueError, match="^expected .*; .*[^.]$"):
         PointCloud(np.ones((2, 3)), shift=np.ones(2))

@@ -96,7 +96,7 @@ def test_both_levels_or_neither_are_refused():
     ],
 )
 def test_bad_tokens_are_refused(tokens):
-    with pytest.raises(ValueError, match="Expected"):
+    with pytest.raises(ValueError, match="expected"):
         diagonal_constraints(tokens, margin=1.0)
 
 

@@ -46,5 +46,5 @@ def test_the_exponent_is_the_dual_one():
 
 @pytest.mark.parametrize("levels", [{}, {"margin": 0.0}, {"mass": 1.0}, {"margin": 1.0, "mass": 0.5}])
 def test_bad_levels_are_refused(levels):
-    with pytest.raises(ValueError, match="Expected"):
+    with pytest.raises(ValueError, match="expected"):
         diagonal_bound(np.eye(3), 1.0, **levels)

@@ -136,7 +136,7 @@ def test_causal_pairs_with_the_sink_first_have_a_full_row_and_a_full_column():
     ],
 )
 def test_impossible_pair_sets_are_refused_in_one_sentence(arguments):
-    with pytest.raises(ValueError, match="^Expected .*; .*\\.$"):
+    with pytest.raises(ValueError, match="^expected .*; .*[^.]$"):
         sink_pairs(**arguments)
 
 
@@ -153,7 +153,7 @@ def test_impossible_pair_sets_are_refused_in_one_sentence(arguments):
     ],
 )
 def test_pairs_that_name_no_demand_are_refused(sink, pairs):
-    with pytest.raises(ValueError, match="^Expected .*; .*\\.$"):
+    with pytest.raises(ValueError, match="^expected .*; .*[^.]$"):
         representable(np.eye(3), sink, pairs)
 
 
@@ -162,7 +162,7 @@ def test_a_general_pair_problem_beyond_memory_is_refused_not_attempted():
     tokens = rng.normal(size=(700, 600))
     tokens[2] = -tokens[1]  # no half-space for the queries, and no key that meets them all
     pairs = np.array([(1, 3), (2, 4), *((i, i) for i in range(5, 700))])
-    with pytest.raises(ValueError, match="^Expected .*; .*\\.$"):
+    with pytest.raises(ValueError, match="^expected .*; .*[^.]$"):
         representable(tokens, 0, pairs)
 
 

@@ -292,13 +292,13 @@ def test_the_distance_to_a_hull_is_that_of_the_shifted_cloud():
     "point", [np.ones(2), np.array([np.nan, 0.0, 0.0]), np.array([1j, 0, 0]), np.ones((1, 3))]
 )
 def test_a_point_that_does_not_fit_the_cloud_is_refused(point):
-    with pytest.raises(ValueError, match="^Expected .*; .*\\.$"):
+    with pytest.raises(ValueError, match="^expected .*; .*[^.]$"):
         distance_to_hull(point, np.ones((4, 3)))
 
 
 @pytest.mark.parametrize("tolerance", [0.0, 1.0, float("nan")])
 def test_a_meaningless_tolerance_is_refused(tolerance):
-    with pytest.raises(ValueError, match="^Expected .*; .*\\.$"):
+    with pytest.raises(ValueError, match="^expected .*; .*[^.]$"):
         min_norm_point(np.ones((2, 2)), tolerance=tolerance)
 
 

@@ -219,7 +219,7 @@ def test_nothing_asked_costs_nothing():
 
 
 def test_below_half_the_mass_the_product_formula_fails_and_the_engine_does_not():
-    # theory.md C2's counterexample: the general cost exceeds the closed form by more than 1%.
+    # claim C2's counterexample: the general cost exceeds the closed form by more than 1%.
     delta = math.sqrt((3 * 2**-1.25 - 1) / 4)
     odds = 0.5 + 2**0.25
     queries, sink = np.array([[1.0, 0.0], [3.0, 0.0]]), np.zeros(2)
@@ -247,7 +247,7 @@ def test_below_half_the_mass_the_product_formula_fails_and_the_engine_does_not()
 def test_bad_options_are_refused():
     c = diagonal_constraints(np.eye(3), margin=1.0)
     for norm in (0.5, "trace", math.nan):
-        with pytest.raises(ValueError, match="Expected a Schatten norm"):
+        with pytest.raises(ValueError, match="expected a Schatten norm"):
             minimum_norm(c, norm)
     for tolerance in (0.0, 1.0, math.nan):
         with pytest.raises(ValueError, match="relative tolerance"):

@@ -103,7 +103,7 @@ def test_tokens_that_do_not_exist_are_one_sentence(geometry, words):
 
 
 def test_an_unknown_cloud_is_one_sentence():
-    with pytest.raises(ValueError, match="Expected a cloud among orthonormal, .* got 'spiral'"):
+    with pytest.raises(ValueError, match="expected a cloud among orthonormal, .* got 'spiral'"):
         Geometry("spiral")
 
 
@@ -169,7 +169,7 @@ def test_the_interval_grows_with_brackets_and_draws():
 @pytest.mark.parametrize("costs", [{8: [(1, 1)]}, {size: [(0.0, 1.0)] for size in SIZES}, {size: [(2.0, 1.0)] for size in SIZES},
                                    {size: [(math.nan, 1.0)] for size in SIZES}])
 def test_a_fit_needs_four_sizes_and_positive_brackets(costs):
-    with pytest.raises(ValueError, match="Expected"):
+    with pytest.raises(ValueError, match="expected"):
         fit_exponent(costs, None)
 
 

@@ -32,7 +32,7 @@ def test_named_norms_are_the_exponents_one_two_and_infinity():
 
 @pytest.mark.parametrize("bad", [0.99, 0, -1, math.nan, "euclid", None])
 def test_an_exponent_below_one_or_an_unknown_name_is_refused(bad):
-    with pytest.raises(ValueError, match="Expected a Schatten norm"):
+    with pytest.raises(ValueError, match="expected a Schatten norm"):
         exponent(bad)
 
 
