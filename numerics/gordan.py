@@ -15,9 +15,9 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float, Int
 
+from numerics.arguments import require_sink_index, whole_number
 from numerics.cloud import PointCloud
 from numerics.hull import MinNormPoint, distance_to_hull, min_norm_point
-from numerics.indices import require_sink_index
 
 __all__ = ["Alternative", "SinkRepresentation", "gordan", "outer_rows", "pair_rows", "representable", "sink_pairs"]
 
@@ -98,18 +98,20 @@ def sink_pairs(
     >>> sink_pairs(3, 0, causal=True).tolist()
     [[1, 1], [2, 1], [2, 2]]
     """
-    require_sink_index(sink, num_tokens)
+    num_tokens = whole_number("the number of tokens", num_tokens, 1, "pass how many rows there are, sink included")
+    sink = require_sink_index(sink, num_tokens)
     others = [i for i in range(num_tokens) if i != sink]
-    chosen_queries = sorted(
-        set([i for i in others if i > sink or not causal] if queries is None else queries)
+    seeing = [i for i in others if i > sink or not causal]
+    chosen_queries, chosen_keys = (
+        default if given is None else sorted({whole_number(f"each of the {name}", i, 0, "use row numbers") for i in given})
+        for name, given, default in (("queries", queries, seeing), ("keys", keys, others))
     )
-    chosen_keys = sorted(set(others if keys is None else keys))
     for name, chosen in (("queries", chosen_queries), ("keys", chosen_keys)):
         if not chosen:
             raise ValueError(
                 f"expected at least one index among the {name}, got none; an empty set demands nothing"
             )
-        if not (chosen[0] >= 0 and chosen[-1] < num_tokens):
+        if chosen[-1] >= num_tokens:
             raise ValueError(
                 f"expected {name} in 0..{num_tokens - 1}, got {chosen[0]}..{chosen[-1]}; use row numbers"
             )
@@ -243,9 +245,10 @@ def _checked_pairs(pairs: np.ndarray, sink: int, num_tokens: int) -> Int[np.ndar
             f"expected a non-empty integer array of pairs (pairs, 2), got shape {chosen.shape} and dtype"
             f" {chosen.dtype}; build it with sink_pairs"
         )
-    if not (0 <= sink < num_tokens and chosen.min() >= 0 and chosen.max() < num_tokens):
+    sink = require_sink_index(sink, num_tokens)
+    if not (chosen.min() >= 0 and chosen.max() < num_tokens):
         raise ValueError(
-            f"expected indices in 0..{num_tokens - 1}, got a sink or pair outside; use row numbers"
+            f"expected pairs of indices in 0..{num_tokens - 1}, got {chosen.min()}..{chosen.max()}; use row numbers"
         )
     _require_other_keys(chosen[:, 1], sink)
     return np.asarray(chosen, dtype=np.int64)
