@@ -135,7 +135,8 @@ class Variant:
 
     def __post_init__(self) -> None:
         if self.operator not in OPERATORS:
-            raise ValueError(f"expected one of the named operators, got {self.operator!r}; see OPERATORS in claim.py")
+            raise ValueError(f"expected a named operator, got {self.operator!r}; choose from {', '.join(OPERATORS)}, "
+                             "see notes/formulas.md")
 
 
 #: where the claims that ship with the project come from

@@ -1,8 +1,8 @@
 """Generated parts of `notes/<ID>.md`: what exactly is checked, from the claims and the Rocq sources themselves.
 
 `python -m proofs_check.notes` rewrites the block between the marks at the end of each page (the rest is written by
-hand), and makes `notes/claims.md`, `notes/library.md` and the table of `notes/reading-guide.md`; with `--check` it only
-says which pages are stale (exit 1).
+hand), and makes `notes/claims.md`, `notes/library.md`, `notes/formulas.md` and the table of `notes/reading-guide.md`;
+with `--check` it only says which pages are stale (exit 1).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 
 from proofs_check.claim import Claim, Part, bound_formula, formal_theorem
 from proofs_check.claims import all_claims
+from proofs_check.formulas_page import formulas_page
 from proofs_check.library_page import library_page
 from proofs_check.reading_guide import demands
 
@@ -162,6 +163,7 @@ def pages() -> dict[Path, str]:
         wanted[path] = page(claim, path.read_text(encoding="utf-8") if path.is_file() else "")
     wanted[NOTES / "claims.md"] = index(all_claims())
     wanted[NOTES / "library.md"] = library_page(BEGIN)
+    wanted[NOTES / "formulas.md"] = formulas_page(BEGIN)
     guide = NOTES / "reading-guide.md"
     hand = guide.read_text(encoding="utf-8").split(BEGIN)[0].rstrip() if guide.is_file() else "# Reading guide"
     wanted[guide] = f"{hand}\n\n{BEGIN}\n\n{demands(all_claims())}"

@@ -19,6 +19,7 @@ from proofs_check.kernel.encoding import Cloud, Rejected, TooMuch, need
 from proofs_check.kernel.functions import BALL_UNITS, FUNCTIONS, MAX_STEPS, NATIVE_PER_UNIT
 from proofs_check.kernel.values import Shifted, Undecided, bits, cleared_bits, compare, is_number, multiply, shape, units
 
+PAGE = "see notes/formulas.md"
 MAX_POWER = 4096
 PRECISIONS = (128, 512, 2048)
 _SIGNS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
@@ -84,7 +85,7 @@ class Evaluator:
     def evaluate(self, node: ast.expr) -> object:
         self.spend(1)
         handler = getattr(self, f"_{type(node).__name__.lower()}", None)
-        need(handler is not None, f"{type(node).__name__} is not part of the formula language")
+        need(handler is not None, f"{type(node).__name__} is not part of the formula language, {PAGE}")
         return handler(node)
 
     def _constant(self, node: ast.Constant) -> object:
@@ -144,7 +145,7 @@ class Evaluator:
                      "'in' takes an exact value and an index set")
                 holds = (left in right) is isinstance(operation, ast.In)
             else:
-                need(type(operation) in _RELATIONS, "this relation is not part of the formula language")
+                need(type(operation) in _RELATIONS, f"this relation is not part of the formula language, {PAGE}")
                 holds = self.related(left, _RELATIONS[type(operation)], right)
             if not holds:
                 return False
@@ -190,7 +191,7 @@ class Evaluator:
             return self.product(left, right)
         if isinstance(node.op, ast.Pow):
             return self.power(left, right)
-        need(type(node.op) in _SIGNS, "this operator is not part of the formula language")
+        need(type(node.op) in _SIGNS, f"this operator is not part of the formula language, {PAGE}")
         return self.entrywise(_SIGNS[type(node.op)], left, right)
 
     def product(self, left: object, right: object) -> object:
@@ -271,9 +272,11 @@ class Evaluator:
         return list(self.generate(node.elt, node.generators))
 
     def _call(self, node: ast.Call) -> object:
-        need(isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS and not node.keywords,
-             "unknown function in a formula")
+        need(isinstance(node.func, ast.Name) and not node.keywords,
+             f"only a function of the formula language is called, and by position, {PAGE}")
         name = node.func.id
+        if name not in FUNCTIONS:
+            raise Rejected(f"unknown function '{name}'; there are {', '.join(sorted(FUNCTIONS))}, {PAGE}")
         if name in ("implies", "iff"):
             need(len(node.args) == 2, f"{name} takes two statements")
             first = self.evaluate(node.args[0])
