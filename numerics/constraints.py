@@ -18,11 +18,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from numerics.arguments import real_array, real_arrays
+
 __all__ = [
     "Constraints",
     "constraints_from_triples",
     "diagonal_constraints",
-    "require_tokens",
     "sink_constraints",
 ]
 
@@ -31,9 +32,9 @@ __all__ = [
 class Constraints:
     """Rows (query, favoured key, competitors), all in margin form or all in mass form.
 
-    Raises ValueError for arrays that do not fit each other, a favoured key that is its own competitor, a
-    margin that is not positive, a mass outside (0, 1), or neither/both of ``margin`` and ``mass``. A row
-    without competitors asks for nothing and is dropped.
+    One level may be given for all rows; it is spread over them. Raises ValueError for arrays that do not fit
+    each other, a favoured key that is its own competitor, a margin that is not positive, a mass outside (0, 1),
+    or neither/both of ``margin`` and ``mass``. A row without competitors asks for nothing and is dropped.
     """
 
     queries: Float[np.ndarray, "query dim"]
@@ -41,8 +42,8 @@ class Constraints:
     row_query: Int[np.ndarray, " row"]
     favoured: Int[np.ndarray, " row"]
     competitors: Bool[np.ndarray, "row key"]
-    margin: Float[np.ndarray, " row"] | None = field(default=None, kw_only=True)
-    mass: Float[np.ndarray, " row"] | None = field(default=None, kw_only=True)
+    margin: Float[np.ndarray, " row"] | float | None = field(default=None, kw_only=True)
+    mass: Float[np.ndarray, " row"] | float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if (self.margin is None) == (self.mass is None):
@@ -50,15 +51,16 @@ class Constraints:
                 "expected either margins or masses, got both or neither; pass exactly one of them"
             )
         put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
-        put("queries", require_tokens(self.queries, "queries"))
-        put("keys", require_tokens(self.keys, "keys"))
-        if self.queries.shape[1] != self.keys.shape[1]:
+        queries, keys = real_arrays(("queries", self.queries, "query dim"), ("keys", self.keys, "key dim"))
+        put("queries", queries.copy())  # what the caller does to his array later must not change the record
+        put("keys", keys.copy())
+        rows, keys, mask = np.asarray(self.row_query), np.asarray(self.favoured), np.asarray(self.competitors)
+        if not (rows.dtype.kind in "iu" and keys.dtype.kind in "iu" and mask.dtype == bool):
             raise ValueError(
-                f"expected queries and keys of one dimension, got {self.queries.shape[1]} and"
-                f" {self.keys.shape[1]}; pass tokens of the same embedding"
+                f"expected whole-number indices and a boolean mask of competitors, got dtypes {rows.dtype},"
+                f" {keys.dtype} and {mask.dtype}; convert them"
             )
-        rows, keys = np.asarray(self.row_query, dtype=np.int64), np.asarray(self.favoured, dtype=np.int64)
-        mask = np.asarray(self.competitors, dtype=bool)
+        rows, keys = rows.astype(np.int64), keys.astype(np.int64)
         if not (rows.ndim == 1 and keys.shape == rows.shape and mask.shape == (len(rows), len(self.keys))):
             raise ValueError(
                 f"expected favoured keys (rows,) and competitors (rows, keys) for {len(rows)} rows, got"
@@ -88,7 +90,7 @@ class Constraints:
 
     def _levels(self, num_rows: int) -> Float[np.ndarray, " row"]:
         is_margin = self.mass is None
-        given = np.asarray(self.margin if is_margin else self.mass, dtype=np.float64)
+        given = real_array("margin" if is_margin else "mass", self.margin if is_margin else self.mass, "*row")
         if given.shape not in ((), (1,), (num_rows,)):
             raise ValueError(
                 f"expected one level per row ({num_rows}), got shape {given.shape}; pass one or all"
@@ -99,7 +101,8 @@ class Constraints:
                 f"expected finite margins > 0, got {float(levels.min())}; a margin is a strict preference"
             )
         if not is_margin and not ((levels > 0.0) & (levels < 1.0)).all():
-            raise ValueError(f"expected masses between 0 and 1, got {levels}; softmax reaches neither end")
+            worst = float(levels[~((levels > 0.0) & (levels < 1.0))][0])
+            raise ValueError(f"expected masses between 0 and 1, got {worst}; softmax reaches neither end")
         return levels
 
     @property
@@ -143,10 +146,10 @@ def constraints_from_triples(
     triples: Sequence[tuple[int, int, int]],
     margin: float | Sequence[float],
 ) -> Constraints:
-    """The margin-form set of arbitrary triples (query i, favoured a, competitor b), a margin for all or for
-    each.
+    """The margin-form set of arbitrary triples (query i, favoured a, competitor b), a margin for all or for each.
 
-    Triples that share query, favoured key and margin become one row. Claim G2.
+    Triples that share query, favoured key and margin become one row. Raises ValueError for no triple, an index
+    out of range, or as ``Constraints`` does. Claim G2.
     """
     if len(triples) == 0 or any(len(t) != 3 for t in triples):
         raise ValueError(
@@ -175,24 +178,19 @@ def sink_constraints(
     causal: bool = False,
     sink_queries: bool = False,
 ) -> Constraints:
-    """The sink pattern: every content token prefers the sink to every content token it sees, its own
-    included.
+    """The sink pattern: every content token prefers the sink to every content token it sees, its own included.
 
-    Keys are (sink, tokens), the sink at position 0; ``causal``: token i sees tokens j <= i. ``sink_queries``
-    puts the sink among the queries (it then sees all tokens, none under a causal mask). Claims C1, C2,
-    C11, G2.
+    Args: ``tokens`` (T, d) without the sink; ``sink`` (d,); one of ``margin`` (> 0, in logits at scale 1) and
+    ``mass`` (in (0, 1)). Keys are (sink, tokens), the sink at position 0; ``causal``: token i sees tokens
+    j <= i. ``sink_queries`` puts the sink among the queries (it then sees all tokens, none under a causal mask).
+    Raises ValueError for shapes that do not fit, NaN, a bad level, or not exactly one. Claims C1, C2, C11, G2.
 
     Example:
 
     >>> sink_constraints(np.eye(3), np.zeros(3), margin=1.0, causal=True).num_constraints
     6
     """
-    tokens = require_tokens(tokens, "tokens")
-    sink = np.asarray(sink, dtype=np.float64)
-    if sink.shape != tokens.shape[1:]:
-        raise ValueError(
-            f"expected a sink of shape {tokens.shape[1:]}, got {sink.shape}; pass one embedding"
-        )
+    tokens, sink = real_arrays(("tokens", tokens, "token dim"), ("sink", sink, "dim"))
     keys = np.vstack([sink, tokens])
     count = len(keys)
     visible = np.tri(count, dtype=bool) if causal else np.ones((count, count), dtype=bool)
@@ -200,7 +198,7 @@ def sink_constraints(
     first = 0 if sink_queries else 1
     rows = np.arange(first, count)
     zeros = np.zeros(len(rows), dtype=np.int64)
-    return Constraints(keys, keys, rows, zeros, visible[first:], margin=_level(margin), mass=_level(mass))
+    return Constraints(keys, keys, rows, zeros, visible[first:], margin=margin, mass=mass)
 
 
 def diagonal_constraints(
@@ -211,42 +209,22 @@ def diagonal_constraints(
     causal: bool = False,
     sink: Float[np.ndarray, " dim"] | None = None,
 ) -> Constraints:
-    """The diagonal pattern: every token prefers itself to every other key it sees (j < i under a causal
-    mask).
+    """The diagonal pattern: every token prefers itself to every other key it sees (j < i under a causal mask).
 
-    Keys are the tokens, and a ``sink`` as an extra key at the end that every token sees when one is given.
-    Claims C3, C4, C11.
+    Keys are the tokens (T, d), and a ``sink`` (d,) as an extra key at the end that every token sees when one is
+    given. Levels and errors as in ``sink_constraints``. Claims C3, C4, C11.
 
     Example:
 
     >>> diagonal_constraints(np.eye(3), margin=1.0).num_constraints
     6
     """
-    tokens = require_tokens(tokens, "tokens")
+    tokens, sink = real_arrays(("tokens", tokens, "token dim"), ("sink", sink, "dim?"))
     count = len(tokens)
     visible = np.tri(count, k=-1, dtype=bool) if causal else ~np.eye(count, dtype=bool)
     keys = tokens
     if sink is not None:
-        keys = np.vstack([tokens, np.asarray(sink, dtype=np.float64)])
+        keys = np.vstack([tokens, sink])
         visible = np.hstack([visible, np.ones((count, 1), dtype=bool)])
     index = np.arange(count)
-    return Constraints(tokens, keys, index, index, visible, margin=_level(margin), mass=_level(mass))
-
-
-def require_tokens(tokens: np.ndarray, name: str) -> Float[np.ndarray, "token dim"]:
-    """``tokens`` as a float64 array (tokens, dim), or ValueError for another rank, no token, a complex or
-    object dtype, NaN or infinity."""
-    array = np.asarray(tokens)
-    if array.dtype.kind not in "fiu" or array.ndim != 2 or 0 in array.shape:
-        raise ValueError(
-            f"expected {name} as a non-empty real array (tokens, dim), got dtype {array.dtype} and shape"
-            f" {array.shape}; pass one token per row"
-        )
-    array = array.astype(np.float64)
-    if not np.isfinite(array).all():
-        raise ValueError(f"expected finite {name}, got NaN or infinity; remove or repair those tokens")
-    return array
-
-
-def _level(value: float | None) -> Float[np.ndarray, ""] | None:
-    return None if value is None else np.asarray(value, dtype=np.float64)
+    return Constraints(tokens, keys, index, index, visible, margin=margin, mass=mass)

@@ -1,5 +1,4 @@
-"""What the diagonal costs at least: the uniform dual of claim C3, one singular value problem for any
-cloud.
+"""What the diagonal costs at least: the uniform dual of claim C3, one singular value problem for any cloud.
 
 With lambda_ij equal for all i != j the dual matrix is a multiple of the centred scatter T * X^T H X:
 
@@ -15,8 +14,9 @@ import math
 import numpy as np
 from jaxtyping import Float
 
+from numerics.arguments import real_array
 from numerics.cloud import dot_error
-from numerics.constraints import diagonal_constraints, require_tokens
+from numerics.constraints import diagonal_constraints
 from numerics.minimum_norm import MinimumNorm, minimum_norm
 from numerics.schatten import dual_exponent, exponent, lp_norm
 
@@ -32,7 +32,7 @@ def diagonal_bound(
 ) -> float:
     """A lower bound on min ||W||_p over W that give every token its own attention, rounding included.
 
-    Exactly one of ``margin`` (> 0) and ``mass`` (in (0, 1); 0 is returned where W = 0 has that mass). +inf
+    Args: ``tokens`` (T, d); ``norm`` as in ``schatten_norm``; logits are at scale 1. Exactly one of ``margin`` (> 0) and ``mass`` (in (0, 1); 0 is returned where W = 0 has that mass). +inf
     when all tokens coincide: no W can then tell them apart. Raises ValueError for bad tokens or levels.
     Claims C3, C6.
 
@@ -41,7 +41,7 @@ def diagonal_bound(
     >>> f"{diagonal_bound(np.eye(3), 'nuclear', margin=1.0):.6f}"
     '2.000000'
     """
-    tokens = require_tokens(tokens, "tokens")
+    tokens = real_array("tokens", tokens, "token dim")
     count, dim = tokens.shape
     # One constraint row is enough to check the level and to say what is wrong with it.
     diagonal_constraints(tokens[: min(count, 2)], margin=margin, mass=mass)
@@ -73,7 +73,11 @@ def diagonal_cost(
     **options: float,
 ) -> MinimumNorm:
     """The cheapest W by which every token prefers itself: ``minimum_norm`` of ``diagonal_constraints``.
-    C3, C4, C11.
+
+    Args: ``tokens`` (T, d) as they enter attention; ``norm`` as in ``schatten_norm``; one of ``margin`` (> 0, in
+    logits at scale 1) and ``mass`` (in (0, 1)); ``causal``, ``sink`` (d,) as in ``diagonal_constraints``;
+    ``options`` (tolerance, max_iterations, time_limit) go to ``minimum_norm``. Returns its record: read
+    ``status``. Raises ValueError as these two do. Claims C3, C4, C11.
 
     Example:
 

@@ -20,8 +20,9 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float, Int
 
+from numerics.arguments import whole_number
 from numerics.constraints import Constraints
-from numerics.gordan import gordan, outer_rows
+from numerics.gordan import Alternative, gordan, outer_rows
 from numerics.schatten import exponent
 from numerics.sink_cost import sink_cost
 from numerics.span import token_span
@@ -52,7 +53,8 @@ class MinimumNorm:
     "undecided": no feasible W and no Gordan weights were found; ``lower`` still holds. W = left right^T
     satisfies every constraint in exact arithmetic at the float64 tokens. The dual is sparse: entry k says
     lambda = dual_weight[k] >= 0 at constraint row dual_row[k] against competitor dual_key[k], scaled so that
-    ||G||_{p*} <= 1; ``lower`` is its objective (C3).
+    ||G||_{p*} <= 1; ``lower`` is its objective (C3). ``reason`` says in words why there is no W, or none was
+    found; it is empty when the cost is bounded.
     """
 
     exponent: float
@@ -67,6 +69,7 @@ class MinimumNorm:
     residual: float
     method: Literal["trivial", "product", "splitting", "gordan", "given"]
     iterations: int
+    reason: str = ""
 
     @property
     def gap(self) -> float:
@@ -98,8 +101,9 @@ def minimum_norm(
     ``norm``: "nuclear", "frobenius", "spectral" or p >= 1. ``time_limit`` in seconds stops the iteration, not
     the answer: what was reached is returned with valid bounds, so look at ``gap``. ``use_product`` False
     forces the general method (for tests). Feasibility is decided for margins and for masses >= 1/2, where
-    both forms are feasible together; below 1/2 an infeasible set may end "undecided". Raises ValueError for p
-    < 1 or a tolerance outside (0, 1). Claims C1-C3, C9-C12, G2.
+    both forms are feasible together; below 1/2 an infeasible set may end "undecided". Returns a ``MinimumNorm``:
+    read ``status``, and ``reason`` where no W exists. Raises ValueError for p < 1, a tolerance outside (0, 1), or
+    limits that are none. Claims C1-C3, C9-C12, G2.
 
     Example:
 
@@ -109,10 +113,18 @@ def minimum_norm(
     ('bounded', 1, '1.500000')
     """
     p = exponent(norm)
+    if not isinstance(constraints, Constraints):
+        raise ValueError(
+            f"expected a set of Constraints, got {type(constraints).__name__}; build it with sink_constraints or"
+            " diagonal_constraints"
+        )
     if not 0.0 < tolerance < 1.0:
         raise ValueError(
             f"expected a relative tolerance between 0 and 1, got {tolerance}; 1e-4 is the default"
         )
+    max_iterations = whole_number("max_iterations", max_iterations, 1, "50,000 is the default")
+    if not time_limit >= 0.0:
+        raise ValueError(f"expected a time limit of at least 0 seconds, got {time_limit}; leave it out for none")
     dim = constraints.queries.shape[1]
     if _zero_suffices(constraints):
         return _answer(constraints, p, np.zeros((dim, 0)), np.zeros((dim, 0)), None, "trivial", 0)
@@ -186,7 +198,7 @@ def _product(constraints: Constraints, p: float) -> MinimumNorm | None:
     dual = np.zeros(competitors.shape)
     dual[:, chosen] = np.outer(cost.query_weights, cost.key_weights)
     if cost.status == "infeasible":
-        return _infeasible(constraints, p, dual, "product")
+        return _infeasible(constraints, p, dual, "product", cost.reason)
     return _answer(constraints, p, cost.left[:, None], cost.right[:, None], dual, "product", 0)
 
 
@@ -215,11 +227,9 @@ def _answer(constraints, p, left, right, dual, method, iterations) -> MinimumNor
 def _gordan(
     constraints: Constraints, p: float, split_dual: Float[np.ndarray, "row key"] | None = None
 ) -> MinimumNorm | None:
-    """Decide feasibility by the point of conv{x_i (x_a - x_b)^T} nearest zero; None if it is too large or
-    open.
+    """Decide feasibility by the point of conv{x_i (x_a - x_b)^T} nearest zero; None if it is too large or open.
 
-    A separating normal is a feasible direction W and gives an upper bound; ``split_dual`` keeps the lower
-    one.
+    A separating normal is a feasible direction W and gives an upper bound; ``split_dual`` keeps the lower one.
     """
     query, favoured, competitor = constraints.triples()
     dim = constraints.queries.shape[1]
@@ -235,7 +245,7 @@ def _gordan(
     if alternative.kind == "weights":
         if constraints.mass is not None and not (constraints.log_odds >= 0.0).all():
             return None  # margins cannot all be positive, but a mass below 1/2 does not need them to be
-        return _infeasible(constraints, p, dual, "gordan")
+        return _infeasible(constraints, p, dual, "gordan", _contradiction(constraints, alternative))
     if alternative.kind == "normal":
         u, s, vt = np.linalg.svd(alternative.normal.reshape(dim, dim))
         keep = s > 1e-15 * s[0]
@@ -244,14 +254,25 @@ def _gordan(
     return None
 
 
-def _infeasible(constraints: Constraints, p: float, dual, method) -> MinimumNorm:
+def _contradiction(constraints: Constraints, alternative: Alternative) -> str:
+    """In words: the constraints whose matrices x_i (x_a - x_b)^T have convex weights of zero, by their indices."""
+    i, a, b = (int(part[alternative.support[0]]) for part in constraints.triples())
+    first = f"query {i} must prefer key {a} to key {b}"
+    if len(alternative.support) > 1:
+        return (f"no W exists: {len(alternative.support)} constraints, among them that {first}, contradict one another, for"
+                " the convex weights dual_weight add their matrices x_i (x_a - x_b)^T to zero (G2)")
+    cause = "those keys coincide" if (constraints.keys[a] == constraints.keys[b]).all() else "that query is zero"
+    return f"no W exists: {first}, but {cause} (G2)"
+
+
+def _infeasible(constraints: Constraints, p: float, dual, method, reason: str) -> MinimumNorm:
     dim = constraints.queries.shape[1]
     matrix = constraints.queries[constraints.row_query].T @ constraints.signed(dual) @ constraints.keys
     rows, keys = np.nonzero(dual > 0.0)
     none = np.zeros((dim, 0))
     residual = float(np.linalg.norm(matrix))
     return MinimumNorm(
-        p, "infeasible", math.inf, math.inf, none, none, rows, keys, dual[rows, keys], residual, method, 0
+        p, "infeasible", math.inf, math.inf, none, none, rows, keys, dual[rows, keys], residual, method, 0, reason
     )
 
 
@@ -259,8 +280,9 @@ def _undecided(constraints: Constraints, p: float, dual, iterations: int) -> Min
     rows, keys, weights, lower = _scaled_dual(constraints, dual, p)
     none = np.zeros((constraints.queries.shape[1], 0))
     return MinimumNorm(
-        p, "undecided", lower, math.inf, none, none, rows, keys, weights, 0.0, "splitting", iterations
-    )
+        p, "undecided", lower, math.inf, none, none, rows, keys, weights, 0.0, "splitting", iterations,
+        "neither a W nor convex weights against every W were found; raise the limits or give fewer constraints",
+    )  # fmt: skip
 
 
 def _scaled_dual(constraints: Constraints, dual, p: float):

@@ -13,6 +13,8 @@ import scipy.linalg
 from jaxtyping import Float
 from scipy.optimize import brentq
 
+from numerics.arguments import real_array
+
 __all__ = [
     "dual_exponent",
     "exponent",
@@ -29,8 +31,7 @@ _NAMES = {"nuclear": 1.0, "frobenius": 2.0, "spectral": math.inf}
 
 
 def exponent(norm: str | float) -> float:
-    """The exponent p in [1, inf] that ``norm`` names: "nuclear" 1, "frobenius" 2, "spectral" inf, or a
-    number.
+    """The exponent p in [1, inf] that ``norm`` names: "nuclear" 1, "frobenius" 2, "spectral" inf, or a number.
 
     Raises ValueError for another name, NaN, or p < 1 (the triangle inequality then fails: no norm, and the
     programs of the C claims are not convex).
@@ -58,7 +59,10 @@ def dual_exponent(norm: str | float) -> float:
 
 
 def schatten_norm(matrix: Float[np.ndarray, "row col"], norm: str | float) -> float:
-    """||M||_p = (sum_k s_k(M)^p)^{1/p}, the largest singular value at p = inf. arXiv 2605.08453, our reconstruction.
+    """||M||_p = (sum_k s_k(M)^p)^{1/p}, the largest singular value at p = inf.
+
+    ``norm`` is "nuclear" (p = 1), "frobenius" (2), "spectral" (inf) or a number p >= 1; a matrix without entries has
+    norm 0. Raises ValueError for another norm, another rank, NaN or infinity. arXiv 2605.08453, our reconstruction.
 
     Example:
 
@@ -66,13 +70,10 @@ def schatten_norm(matrix: Float[np.ndarray, "row col"], norm: str | float) -> fl
     [7.0, 5.0, 4.0]
     """
     p = exponent(norm)
-    if p == 2.0:
-        return float(np.linalg.norm(matrix))
-    return (
-        lp_norm(scipy.linalg.svdvals(np.asarray(matrix, dtype=np.float64)), p)
-        if 0 not in matrix.shape
-        else 0.0
-    )
+    if np.ndim(matrix) == 2 and np.size(matrix) == 0:
+        return 0.0
+    entries = real_array("matrix", matrix, "row col")
+    return float(np.linalg.norm(entries)) if p == 2.0 else lp_norm(scipy.linalg.svdvals(entries, check_finite=False), p)
 
 
 def prox_schatten(

@@ -15,12 +15,12 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float
 
-from numerics.constraints import require_tokens
+from numerics.arguments import real_arrays
 from numerics.entropic import entropic_point, require_majority
 from numerics.hull import MinNormPoint, distance_to_hull, min_norm_point
 from numerics.two_sided import relative_gap
 
-__all__ = ["SinkCost", "sink_cost"]
+__all__ = ["SinkCost", "sink_cost", "why_not_bounded"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,8 @@ class SinkCost:
     ``left`` right^T is a feasible W (rank one). The dual is lambda_ij proportional to query_weights_i *
     key_weights_j: its matrix is rank one too, so that ||G||_{p*} is the product of two vector norms.
     "infeasible": one of the two hulls contains what it must avoid; the weights are then Gordan's (their G is
-    zero) and ``upper`` is inf. "undecided": float64 could not tell.
+    zero) and ``upper`` is inf. "undecided": float64 could not tell. ``reason`` says in words which hull it is;
+    it is empty when the cost is bounded.
     """
 
     status: Literal["bounded", "infeasible", "undecided"]
@@ -42,6 +43,7 @@ class SinkCost:
     key_weights: Float[np.ndarray, " key"]
     query_distance: tuple[float, float]  # bounds on delta_Q
     key_distance: tuple[float, float]  # bounds on delta_K
+    reason: str = ""
 
     @property
     def gap(self) -> float:
@@ -57,11 +59,12 @@ def sink_cost(
     margin: float | None = None,
     mass: float | None = None,
 ) -> SinkCost:
-    """The cheapest W_QK by which all ``queries`` prefer ``sink`` to all ``keys`` (default: the queries
-    themselves).
+    """The cheapest W_QK by which all ``queries`` prefer ``sink`` to all ``keys`` (default: the queries themselves).
 
-    Exactly one of ``margin`` (> 0) and ``mass`` (in [1/2, 1)); the logit scale is 1. Raises ValueError for
-    bad arrays or levels. Claims C1, C2; a query bias or RoPE breaks the lower bound (G6).
+    Args: ``queries`` (queries, d), ``sink`` (d,) and ``keys`` (keys, d) as they enter attention; exactly one of
+    ``margin`` (> 0) and ``mass`` (in [1/2, 1)); the logit scale is 1. Returns a ``SinkCost``: read ``status``, and
+    ``reason`` where no W exists. Raises ValueError for arrays that do not fit, NaN, or bad levels. Claims C1, C2; a
+    query bias or RoPE breaks the lower bound (G6).
 
     Example:
 
@@ -69,14 +72,10 @@ def sink_cost(
     >>> cost.status, f"{cost.lower:.6f}", f"{cost.upper:.6f}"  # C4: T/√(T+1) = 1.5
     ('bounded', '1.500000', '1.500000')
     """
-    queries = require_tokens(queries, "queries")
-    keys = queries if keys is None else require_tokens(keys, "keys")
-    sink = np.asarray(sink, dtype=np.float64)
-    if keys.shape[1] != queries.shape[1] or sink.shape != queries.shape[1:]:
-        raise ValueError(
-            f"expected queries, keys and sink of one dimension, got {queries.shape[1]}, {keys.shape[1]} and"
-            f" sink shape {sink.shape}; pass embeddings of the same model"
-        )
+    queries, sink, keys = real_arrays(
+        ("queries", queries, "query dim"), ("sink", sink, "dim"), ("keys", keys, "key dim?")
+    )
+    keys = queries if keys is None else keys
     if (margin is None) == (mass is None):
         raise ValueError("expected either a margin or a mass, got both or neither; pass exactly one of them")
     if margin is not None and not (margin > 0.0 and math.isfinite(margin)):
@@ -103,6 +102,7 @@ def sink_cost(
         return SinkCost(
             "infeasible" if infeasible else "undecided", lower, math.inf, zero, zero,
             query_weights, _spread(key_side, len(keys)), query_distance, key_distance,
+            why_not_bounded(query_side, key_side),
         )  # fmt: skip
     left = query_side.normal / query_side.margin
     if margin is not None:
@@ -119,6 +119,19 @@ def sink_cost(
         left * (1.0 + rounding), right * (1.0 + rounding),
         query_weights, weights, query_distance, key_distance,
     )  # fmt: skip
+
+
+def why_not_bounded(query_side: MinNormPoint, key_side: MinNormPoint) -> str:
+    """Why no W, or none that float64 could find, prefers the sink: which hull holds its forbidden point. Claim G1."""
+    sides = ((query_side, "0", "the queries", "a query's product with every direction"),
+             (key_side, "the sink", "the keys", "the sink's lead over the keys"))
+    for side, point, hull, product in sides:
+        if side.status == "contains_zero":
+            return (f"no W exists: {point} lies in the convex hull of {hull} (weights on {len(side.support)} of them reach"
+                    f" it to within {side.distance_upper:.1e}), so {product} cannot be positive throughout (G1)")
+    open_sides = [f"{point} may lie in the convex hull of {hull} (distance {side.distance_lower:.1e} to"
+                  f" {side.distance_upper:.1e})" for side, point, hull, _ in sides if side.status == "undecided"]
+    return f"float64 cannot tell whether some W exists: {' and '.join(open_sides)} (G1)" if open_sides else ""
 
 
 def _spread(point: MinNormPoint, count: int) -> Float[np.ndarray, " point"]:

@@ -15,7 +15,8 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from numerics.constraints import Constraints, diagonal_constraints, require_tokens, sink_constraints
+from numerics.arguments import real_array, real_arrays
+from numerics.constraints import Constraints, diagonal_constraints, sink_constraints
 from numerics.minimum_norm import MinimumNorm, minimum_norm
 from numerics.value_cost import ValueCost, value_cost
 
@@ -53,8 +54,11 @@ class TaskCost:
 
 
 def task_cost(task: Task, norm: str | float, **options: float) -> TaskCost:
-    """min ||W_QK||_p + min ||W_VO||_p for one task; ``options`` go to ``minimum_norm``. Claims C8,
-    C10, C13.
+    """min ||W_QK||_p + min ||W_VO||_p for one task.
+
+    ``norm`` as in ``schatten_norm``; ``options`` (tolerance, max_iterations, time_limit) go to ``minimum_norm``.
+    Returns both halves and their sum. Raises ValueError for what is not a ``Task``, p < 1, or a bad option.
+    Claims C8, C10, C13.
 
     Example:
 
@@ -62,6 +66,11 @@ def task_cost(task: Task, norm: str | float, **options: float) -> TaskCost:
     >>> f"{cost.qk.upper:.3f}", f"{cost.vo.upper:.3f}"  # √(T-1) and √T at T = 3
     ('1.414', '1.732')
     """
+    if not isinstance(task, Task):
+        raise ValueError(
+            f"expected a Task, got {type(task).__name__}; build one with sink_task, diagonal_task, inverse_bigram or"
+            " copy_paste"
+        )
     return TaskCost(
         minimum_norm(task.attention, norm, **options),
         value_cost(task.inputs, task.targets, norm, null=task.null),
@@ -77,8 +86,9 @@ def sink_task(
     mass: float | None = None,
     causal: bool = False,
 ) -> Task:
-    """Every token attends to the sink, whose value vanishes; content values are ``targets``. Claim
-    C1, C7.
+    """Every token attends to the sink, whose value vanishes; content values are ``targets`` (T, out).
+
+    The other arguments and errors as in ``sink_constraints``. Claims C1, C7.
 
     Example:
 
@@ -86,7 +96,8 @@ def sink_task(
     [0.0, 0.0, 1.0]
     """
     attention = sink_constraints(tokens, sink, margin=margin, mass=mass, causal=causal)
-    return Task(attention, require_tokens(tokens, "tokens"), targets, np.asarray(sink, dtype=np.float64))
+    return Task(attention, *real_arrays(
+        ("tokens", tokens, "token dim"), ("targets", targets, "token out"), ("sink", sink, "dim")))
 
 
 def diagonal_task(
@@ -97,7 +108,9 @@ def diagonal_task(
     mass: float | None = None,
     causal: bool = False,
 ) -> Task:
-    """Every token attends to itself; content values are ``targets``, none need vanish. Claims C3, C7.
+    """Every token attends to itself; content values are ``targets`` (T, out), none need vanish.
+
+    The other arguments and errors as in ``diagonal_constraints``. Claims C3, C7.
 
     Example:
 
@@ -105,7 +118,7 @@ def diagonal_task(
     True
     """
     attention = diagonal_constraints(tokens, margin=margin, mass=mass, causal=causal)
-    return Task(attention, require_tokens(tokens, "tokens"), targets, None)
+    return Task(attention, *real_arrays(("tokens", tokens, "token dim"), ("targets", targets, "token out")), None)
 
 
 def inverse_bigram(
@@ -128,7 +141,7 @@ def inverse_bigram(
     >>> f"{cost.qk.upper:.3f}"  # C9: √(n(5n-4)/(n+1)) at n = 3
     '2.872'
     """
-    tokens = require_tokens(tokens, "tokens")
+    tokens, sink = real_arrays(("tokens", tokens, "token dim"), ("sink", sink, "dim?"))
     count = len(tokens)
     target = np.asarray(permutation)
     if (
@@ -145,7 +158,7 @@ def inverse_bigram(
             f"expected a permutation without fixed points, got one at {int((target == index).argmax())};"
             " such a query copies itself and has no default"
         )
-    keys = tokens if sink is None else np.vstack([tokens, np.asarray(sink, dtype=np.float64)])
+    keys = tokens if sink is None else np.vstack([tokens, sink])
     default = index if sink is None else np.full(count, count)
     present = np.zeros((count, len(keys)), dtype=bool)
     present[index, default] = True
@@ -153,9 +166,9 @@ def inverse_bigram(
     absent[index, target] = False
     attention = Constraints(
         tokens, keys, np.tile(index, 2), np.concatenate([target, default]), np.vstack([present, absent]),
-        margin=np.asarray(margin, dtype=np.float64),
+        margin=margin,
     )  # fmt: skip
-    return Task(attention, tokens, tokens, None if sink is None else np.asarray(sink, dtype=np.float64))
+    return Task(attention, tokens, tokens, sink)
 
 
 def copy_paste(
@@ -177,7 +190,8 @@ def copy_paste(
     the sink are keys; a copying query prefers its key to **all** others, an off query (or one whose key is
     not visible) prefers the sink (``off="sink"``) or itself (``off="self"``). Contexts of probability 0 are
     dropped: what must hold is what has positive probability. V x_j = ``targets``_j (default x_j), and V x_s =
-    0 if the sink is the switch. Claim C10.
+    0 if the sink is the switch. Raises ValueError for an assignment, mask or probabilities that do not fit the
+    tokens, another ``off``, or as ``Constraints`` does. Claim C10.
 
     Example:
 
@@ -185,9 +199,10 @@ def copy_paste(
     >>> f"{task_cost(one_copies, 'frobenius').qk.upper:.4f}"  # T/√(T+1) at T = 3, for every assignment
     '1.5000'
     """
-    tokens = require_tokens(tokens, "tokens")
+    tokens, sink, targets = real_arrays(
+        ("tokens", tokens, "token dim"), ("sink", sink, "dim"), ("targets", targets, "token out?")
+    )
     count = len(tokens)
-    sink = np.asarray(sink, dtype=np.float64)
     chosen = np.asarray(assignment)
     if (
         chosen.shape != (count,)
@@ -228,14 +243,10 @@ def _likely_contexts(
             f"expected contexts as a non-empty boolean mask (contexts, {count}), got dtype {seen.dtype} and"
             f" shape {seen.shape}; mark the visible tokens of each context"
         )
-    weights = (
-        np.full(len(seen), 1.0 / len(seen))
-        if probabilities is None
-        else np.asarray(probabilities, dtype=float)
-    )
-    if weights.shape != (len(seen),) or not (
-        (weights >= 0.0).all() and math.isclose(float(weights.sum()), 1.0)
-    ):
+    if probabilities is None:
+        return seen
+    weights = real_array("probabilities", probabilities, str(len(seen)))
+    if not ((weights >= 0.0).all() and math.isclose(float(weights.sum()), 1.0)):
         raise ValueError(f"expected one probability per context with sum 1, got {weights}; normalise them")
     return seen[weights > 0.0]
 
@@ -243,9 +254,7 @@ def _likely_contexts(
 def _merge(
     queries: list[int], favoured: list[int], masks: list[np.ndarray], *, whole: bool
 ) -> tuple[Int[np.ndarray, " row"], Int[np.ndarray, " row"], Bool[np.ndarray, "row key"]]:
-    """One row per (query, favoured key): margins unite their competitors; masses keep the maximal sets
-    only.
-    """
+    """One row per (query, favoured key): margins unite their competitors; masses keep the maximal sets only."""
     groups: dict[tuple[int, int], list[np.ndarray]] = {}
     for query, key, mask in zip(queries, favoured, masks, strict=True):
         groups.setdefault((query, key), []).append(mask)

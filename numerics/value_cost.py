@@ -17,8 +17,8 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float
 
+from numerics.arguments import real_arrays
 from numerics.cloud import dot_error
-from numerics.constraints import require_tokens
 from numerics.schatten import dual_exponent, exponent, schatten_norm
 from numerics.two_sided import relative_gap
 
@@ -60,11 +60,11 @@ def value_cost(
     null: Float[np.ndarray, " dim"] | None = None,
     rank_tolerance: float = 1e-12,
 ) -> ValueCost:
-    """The cheapest V (out, dim) in Schatten norm with V inputs_j = targets_j for all j, and V null = 0 if
-    given.
+    """The cheapest V (out, dim) in Schatten norm with V inputs_j = targets_j for all j, and V null = 0 if given.
 
-    Singular values of the inputs below ``rank_tolerance`` times the largest count as zero. Raises ValueError
-    for arrays that do not fit, NaN or p < 1. Claim C7.
+    Args: ``inputs`` (n, d), ``targets`` (n, out), ``null`` (d,); ``norm`` as in ``schatten_norm``; singular
+    values of the inputs below ``rank_tolerance`` times the largest count as zero. Returns a ``ValueCost``: read
+    ``status``. Raises ValueError for arrays that do not fit, NaN or p < 1. Claim C7.
 
     Example:
 
@@ -73,17 +73,12 @@ def value_cost(
     ('independent', '1.414214', [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
     """
     p = exponent(norm)
-    inputs, targets = require_tokens(inputs, "inputs"), require_tokens(targets, "targets")
-    if len(inputs) != len(targets):
-        raise ValueError(
-            f"expected one target per input, got {len(targets)} for {len(inputs)}; align the two arrays"
-        )
+    inputs, targets, null = real_arrays(
+        ("inputs", inputs, "input dim"), ("targets", targets, "input out"), ("null", null, "dim?")
+    )
+    if not 0.0 <= rank_tolerance < 1.0:
+        raise ValueError(f"expected a rank tolerance in [0, 1), got {rank_tolerance}; 1e-12 is the default")
     if null is not None:
-        null = np.asarray(null, dtype=np.float64)
-        if null.shape != inputs.shape[1:]:
-            raise ValueError(
-                f"expected a null token of shape {inputs.shape[1:]}, got {null.shape}; pass one embedding"
-            )
         inputs = np.vstack([inputs, null])
         targets = np.vstack([targets, np.zeros(targets.shape[1])])
     u, s, vt = np.linalg.svd(inputs, full_matrices=False)

@@ -20,6 +20,7 @@ from numerics.constraints import Constraints, diagonal_constraints, sink_constra
 from numerics.hull import distance_to_hull, min_norm_point
 from numerics.minimum_norm import MinimumNorm, minimum_norm
 from numerics.schatten import dual_exponent, exponent
+from numerics.sink_cost import why_not_bounded
 from proofs_check.alternative import MOST_EXACT_ENTRIES, cloud_witness, gordan_witness
 from proofs_check.certificates import whole_directory, write_cloud
 from proofs_check.claim import Claim, Instance, Part
@@ -37,7 +38,10 @@ SCOPE_NOTES = (
 
 @dataclass
 class Cost:
-    """Bounds lower <= min ‖W‖_p <= upper for one pattern and norm; `infeasible` is proved, never a failure."""
+    """Bounds lower <= min ‖W‖_p <= upper for one pattern and norm; `infeasible` is proved, never a failure.
+
+    `reason` says in words why there is no W, or why the bounds stayed open; empty where they are bounded.
+    """
 
     pattern: str
     norm: str
@@ -49,13 +53,14 @@ class Cost:
     seconds: float = 0.0
     grade: str = "float_certified"
     certificate: str = ""
+    reason: str = ""
     w_qk: np.ndarray | None = None
     part: Part | None = None
     instance: Instance | None = None
 
     def row(self) -> dict:
         return {name: getattr(self, name) for name in ("pattern", "norm", "form", "lower", "upper", "status", "rank",
-                                                       "seconds", "grade", "certificate")}
+                                                       "seconds", "grade", "certificate", "reason")}
 
 
 @dataclass(frozen=True)
@@ -135,7 +140,8 @@ def _sink_margin(content: np.ndarray, sink: np.ndarray, request: Request, stored
     if "contains_zero" in (queries.status, keys.status):
         at_queries = queries.status == "contains_zero"
         rows, found, shift = ("tokens", queries, None) if at_queries else ("tokens - sink", keys, sink)
-        cost = Cost("sink", request.norm, request.form, math.inf, math.inf, "infeasible")
+        cost = Cost("sink", request.norm, request.form, math.inf, math.inf, "infeasible",
+                    reason=why_not_bounded(queries, keys))
         separated, witness = cloud_witness(content, shift, found)
         if separated is False:
             cost.part = Part(name=name, text="no W gives the sink a positive margin (G1)", quantifier="exists",
@@ -143,7 +149,8 @@ def _sink_margin(content: np.ndarray, sink: np.ndarray, request: Request, stored
             cost.instance = Instance({}, {"hull": witness})
         return cost
     if "undecided" in (queries.status, keys.status):
-        return Cost("sink", request.norm, request.form, 0.0, math.inf, "undecided")
+        return Cost("sink", request.norm, request.form, 0.0, math.inf, "undecided",
+                    reason=why_not_bounded(queries, keys))
     q, k = distance_bounds(queries), distance_bounds(keys)
     lower, upper = request.margin / (q[1] * k[1]) * (1 - SLACK), request.margin / (q[0] * k[0]) * (1 + SLACK)
     scalars = {"margin": request.margin, "q_low": q[0], "q_high": q[1], "k_low": k[0], "k_high": k[1],
@@ -168,7 +175,7 @@ def _sink_margin(content: np.ndarray, sink: np.ndarray, request: Request, stored
 
 def _general(constraints: Constraints, answer: MinimumNorm, request: Request, stored: Stored) -> Cost:
     cost = Cost(request.pattern, request.norm, request.form, answer.lower, answer.upper, answer.status,
-                rank=answer.rank)
+                rank=answer.rank, reason=answer.reason)
     if answer.status == "infeasible":
         return _infeasible(constraints, request, cost)
     if answer.left.shape[1]:

@@ -82,6 +82,9 @@ def cost(tokens: str, sink: str | None, pattern: str, norms: tuple[str, ...], ma
                    ("pattern", "norm", "form", "lower", "upper", "gap", "rank", "status", "grade", "seconds"),
                    [(item.pattern, item.norm, item.form, _number(item.lower), _number(item.upper), _gap(item), str(item.rank),
                      item.status, item.grade, f"{item.seconds:.1f}") for item in found])
+        for item in found:
+            if item.reason:
+                print(f"{item.pattern}, {item.norm} norm: {item.reason}")
         for ratio in document["ratios"]:
             print(f"diagonal/sink in the {ratio['norm']} norm: {ratio['lower']:.6g} .. {ratio['upper']:.6g}")
         for note in SCOPE_NOTES:

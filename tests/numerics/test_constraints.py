@@ -69,13 +69,13 @@ def test_margins_and_signed_duals_are_adjoint():
 
 @pytest.mark.parametrize("margin", [0.0, -1.0, np.nan, np.inf])
 def test_a_margin_that_is_not_positive_and_finite_is_refused(margin):
-    with pytest.raises(ValueError, match="margins > 0"):
+    with pytest.raises(ValueError, match="expected .*margin"):
         diagonal_constraints(X, margin=margin)
 
 
 @pytest.mark.parametrize("mass", [0.0, 1.0, -0.1, 1.5, np.nan])
 def test_a_mass_outside_the_open_unit_interval_is_refused(mass):
-    with pytest.raises(ValueError, match="masses between 0 and 1"):
+    with pytest.raises(ValueError, match="expected .*mass"):
         diagonal_constraints(X, mass=mass)
 
 
@@ -107,7 +107,7 @@ def test_rows_that_do_not_fit_are_refused():
     mask[0, 1] = False
     with pytest.raises(ValueError, match="indices"):
         Constraints(X, X, [4], [1], mask, margin=np.array(1.0))
-    with pytest.raises(ValueError, match="one dimension"):
+    with pytest.raises(ValueError, match="dim = 3 as in queries"):
         Constraints(X, X[:, :2], [0], [1], mask, margin=np.array(1.0))
     with pytest.raises(ValueError, match="favoured keys"):
         Constraints(X, X, [0], [1], mask[:, :3], margin=np.array(1.0))

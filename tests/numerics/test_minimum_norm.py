@@ -190,6 +190,7 @@ def test_contradictory_wishes_are_proved_infeasible_by_their_weights():
     )
     assert answer.status == "infeasible" and answer.upper == math.inf
     assert answer.residual <= 1e-15 and len(answer.dual_weight) == 2
+    assert answer.reason.startswith("no W exists: 2 constraints, among them that query 0 must prefer")
 
 
 @pytest.mark.parametrize("norm", NORMS)
@@ -198,13 +199,16 @@ def test_coinciding_tokens_have_no_diagonal(norm):
     tokens[2] = tokens[0]
     for levels in ({"margin": 1.0}, {"mass": 0.6}):
         for causal in (False, True):
-            assert (
-                minimum_norm(diagonal_constraints(tokens, causal=causal, **levels), norm).status
-                == "infeasible"
-            )
+            answer = minimum_norm(diagonal_constraints(tokens, causal=causal, **levels), norm)
+            assert answer.status == "infeasible"
+            assert answer.reason in {f"no W exists: query {i} must prefer key {i} to key {2 - i}, but those keys coincide (G2)"
+                                     for i in (0, 2)}
 
 
-def test_zero_tokens_have_no_diagonal():
+def test_a_zero_token_has_no_diagonal():
+    answer = minimum_norm(diagonal_constraints(np.array([[0.0, 0.0], [1.0, 2.0]]), margin=1.0), 1.0)
+    assert answer.status == "infeasible"
+    assert answer.reason == "no W exists: query 0 must prefer key 0 to key 1, but that query is zero (G2)"
     assert minimum_norm(diagonal_constraints(np.zeros((2, 3)), margin=1.0), 1.0).status == "infeasible"
 
 

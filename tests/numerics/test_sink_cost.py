@@ -48,6 +48,7 @@ def test_queries_may_differ_from_keys():
     keys = -queries[:2] + 5.0
     cost = sink_cost(queries, sink, keys, margin=1.0)
     assert cost.lower == pytest.approx(1.0 / (cost.query_distance[0] * cost.key_distance[0]), rel=1e-9)
+    assert cost.reason == ""
 
 
 @pytest.mark.parametrize("levels", [{"margin": 1.0}, {"mass": 0.9}])
@@ -55,9 +56,11 @@ def test_a_surrounded_origin_or_sink_is_infeasible_with_weights(levels):
     ring = np.array([[1.0, 0.0], [-1.0, 1.0], [-1.0, -1.0]])
     surrounded = sink_cost(ring, np.array([9.0, 9.0]), **levels)
     assert surrounded.status == "infeasible" and surrounded.upper == math.inf
+    assert surrounded.reason.startswith("no W exists: 0 lies in the convex hull of the queries")
     assert np.abs(surrounded.query_weights @ ring).max() <= 1e-15
     inside = sink_cost(ring + 10.0, np.array([10.0, 10.0]), **levels)
     assert inside.status == "infeasible"
+    assert inside.reason.startswith("no W exists: the sink lies in the convex hull of the keys")
     assert np.abs(inside.key_weights @ (ring + 10.0) - 10.0).max() <= 1e-13
 
 
@@ -93,7 +96,7 @@ def test_bad_levels_and_shapes_are_refused():
     for mass in (0.4, 1.0, math.nan):
         with pytest.raises(ValueError, match=r"\[1/2, 1\)"):
             sink_cost(tokens, sink, mass=mass)
-    with pytest.raises(ValueError, match="one dimension"):
+    with pytest.raises(ValueError, match="dim = 2 as in queries"):
         sink_cost(tokens, np.ones(3), margin=1.0)
 
 
