@@ -109,11 +109,11 @@ def o1_instance(tokens: int, dim: int, heads: int = 1) -> Derivation:
                 for k in range(tokens)]
 
     def left(i: int, j: int) -> sympy.Expr:
-        total = sympy.Integer(0)
+        terms = []
         for (k, b), (l, c) in product(enumerate(row(i)), enumerate(row(j))):
             second = rho * u * u.T + ((1 - rho) * r if k == l else sympy.zeros(dim))
-            total += sum((b * second * c.T)[p, q] * m[p, q] for p in range(dim) for q in range(dim))
-        return total
+            terms += (b * second * c.T).multiply_elementwise(m)
+        return sympy.Add(*terms)
 
     def right(i: int, j: int) -> sympy.Expr:
         moved = u + sum((w * u for w in v), sympy.zeros(dim, 1))
@@ -123,8 +123,8 @@ def o1_instance(tokens: int, dim: int, heads: int = 1) -> Derivation:
             total += sum((a[h] * a[k].T)[i, j] * (r * v[h].T * m * v[k]).trace() for k in range(heads))
         return rho * (moved.T * m * moved)[0] + (1 - rho) * total
 
-    pairs = [(i, j) for i in range(tokens) for j in range(i, tokens)]
-    lemmas = tuple(Lemma(f"{text(left(i, j))} == {text(right(i, j))}", "identity") for i, j in pairs)
-    symbols = sorted({s.name for lemma in (left(i, j) + right(i, j) for i, j in pairs) for s in lemma.free_symbols})
+    sides = [(left(i, j), right(i, j)) for i in range(tokens) for j in range(i, tokens)]
+    lemmas = tuple(Lemma(f"{text(expected)} == {text(claimed)}", "identity") for expected, claimed in sides)
+    symbols = sorted({symbol.name for pair in sides for side in pair for symbol in side.free_symbols})
     return Derivation(parameters=tuple(Parameter(name) for name in symbols), definitions={}, assumptions={},
                       lemmas=lemmas)
