@@ -20,6 +20,7 @@ from proofs_check.commands.phase import phase
 from proofs_check.commands.scale import scale
 from proofs_check.commands.simulate import simulate
 from proofs_check.commands.verify import verify
+from proofs_check.interrupts import obey_everywhere
 from proofs_check.kernel import Rejected
 from proofs_check.kernel.command import one_line
 
@@ -43,6 +44,7 @@ for command in (verify, claims, show, check, falsify, inspect, cost, scale, phas
 
 def main() -> int:
     """Run the command line; no traceback reaches the user unless SINKPROOF_DEBUG is set."""
+    obey_everywhere()
     try:
         result = sinkproof.main(standalone_mode=False)
         return result if isinstance(result, int) else 0

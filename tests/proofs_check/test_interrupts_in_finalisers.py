@@ -1,0 +1,43 @@
+"""An interrupt that arrives inside a finaliser still stops the run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+SCRIPT = """
+import signal, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from proofs_check.interrupts import obey_everywhere
+{obey}
+
+class Dying:
+    def __del__(self):
+        {fault}
+
+try:
+    Dying()
+    time.sleep(2)
+    print("went on")
+except KeyboardInterrupt:
+    print("stopped")
+"""
+INTERRUPT = "signal.raise_signal(signal.SIGINT)"
+
+
+def run(obey: str, fault: str = INTERRUPT) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, "-c", SCRIPT.format(obey=obey, fault=fault)], capture_output=True, text=True, check=True)
+
+
+def test_python_alone_swallows_it():
+    assert run("").stdout == "went on\n"
+
+
+def test_it_is_sent_again():
+    result = run("obey_everywhere()")
+    assert (result.stdout, result.stderr) == ("stopped\n", "")
+
+
+def test_another_error_in_a_finaliser_is_reported_as_ever():
+    result = run("obey_everywhere()", "1 / 0")
+    assert result.stdout == "went on\n" and "ZeroDivisionError" in result.stderr
