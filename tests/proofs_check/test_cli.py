@@ -226,7 +226,7 @@ def test_doctor_and_claims_print_json() -> None:
     for command, key in ((["doctor", "--json"], "checks"), (["claims", "--json"], "claims"), (["show", "E2", "--json"], "claim")):
         result = sinkproof(*command)
         assert result.returncode == 0 and key in json.loads(result.stdout)
-    assert sinkproof("claims", "--ledger").returncode == 0
+    assert sinkproof("claims", "--family", "practice", "--ledger").returncode == 0
 
 
 def test_counterexamples_beside_certificates_are_checked_with_them(run: Path, tmp_path: Path) -> None:
