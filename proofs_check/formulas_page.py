@@ -36,9 +36,9 @@ lemmas in `+ - * / **` with integer powers, one relation each, and a reason; eve
 `proofs_check/examples/repeated_tokens_any_length.py` is a claim made of them, `theory.statements.Lemma` says what each
 reason takes:
 """
-COVERS = """A cover proves a relation with exp, log or roots on a bounded box: the conclusion is evaluated in balls on each
-box of a bisection tree, in the whole language above. `splits` lists the tree in preorder, a parameter's name where a box
-is halved along it and `leaf` where it is not."""
+COVERS = """A cover proves a relation with exp, log or roots on a bounded box: the conclusion is evaluated in balls on
+each box of a bisection tree, in the whole language above. `splits` lists the tree in preorder, a parameter's name where
+a box is halved along it and `leaf` where it is not."""
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
@@ -87,7 +87,8 @@ def formulas_page(begin: str) -> str:
     lines += [PARAMETERS]
     lines += _table(("reason", "proves", "for all", "example", "with"), [_lemma(reason) for reason in REASONS])
     box, relation, splits = COVER
-    lines += [f"{COVERS} `{relation}` on `{box}` has the splits `{list(splits)}`.", "", "## Operators of false neighbours", "", "`part.vary(name, operator, text, counterexample, ...)` "
+    lines += [f"{COVERS} `{relation}` on `{box}` has the splits `{list(splits)}`.", "",
+              "## Operators of false neighbours", "", "`part.vary(name, operator, text, counterexample, ...)` "
               "makes a false statement beside a part; the operator says in one word how it was made:", ""]
     lines += _table(("operator", "what was changed"), [(f"`{name}`", OPERATOR_WORDS[name]) for name in OPERATORS])
     lines += ["## Limits", "", "A formula has at most 20,000 characters. What would exceed one of these numbers is "

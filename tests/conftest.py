@@ -30,7 +30,8 @@ def tiny_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str],
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     if report.skipped:
-        _SKIPPED.append(f"{report.nodeid}: {report.longrepr[2] if isinstance(report.longrepr, tuple) else 'expected failure'}")
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else "expected failure"
+        _SKIPPED.append(f"{report.nodeid}: {reason}")
 
 
 def pytest_collectreport(report: pytest.CollectReport) -> None:

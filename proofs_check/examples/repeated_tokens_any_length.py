@@ -66,8 +66,9 @@ CLAIM = Claim(
     statement="With one more repeated token the shares 1/t become 1/(t + 1), and from t = 10 on the importance of "
               "key 1, the largest, stays at most 3/10.",
     source="Gu et al., When Attention Sink Emerges in Language Models, arXiv 2410.10781; our wording and proof",
-    scope_notes=("Proved are the steps of two inductions, for every t; that the steps make the statement is said in words, and that "
-                 "1/i falls, so that every later key's score is at most the first one's, is the hypothesis 'falling'.",),
+    scope_notes=("Proved are the steps of two inductions, for every t; that the steps make the statement is said in "
+                 "words, and that 1/i falls, so that every later key's score is at most the first one's, is the "
+                 "hypothesis 'falling'.",),
     required="PROVED",
     variants=(
         SHARE.vary("the new token is not counted", "T for T-1", "With one more token each share is still 1/t.",

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-INSTRUMENTED = ["proofs_check.kernel", "proofs_check.inputs", "zipfile", "json", "numpy.lib.format", "numpy.lib._format_impl",
-                "numpy.lib._npyio_impl"]
+INSTRUMENTED = ["proofs_check.kernel", "proofs_check.inputs", "zipfile", "json", "numpy.lib.format",
+                "numpy.lib._format_impl", "numpy.lib._npyio_impl"]
 ENDINGS = {"npy": ".npy", "npz": ".npz", "safetensors": ".safetensors", "json": ".json", "formula": "", "replay": ""}
 
 
@@ -76,7 +76,7 @@ def formulas(_path: Path) -> Callable[[bytes], None]:
 
 
 def replays(path: Path) -> Callable[[bytes], None]:
-    """A changed claim with its certificates, the changes chosen by the bytes: `check` keeps the command line's promises."""
+    """A changed claim with its certificates, changed as the bytes say: `check` keeps the command line's promises."""
     from fuzz_commands import emptied
     from fuzz_files import certificate_folder, sound_claim
     from fuzz_oracle import findings, run, tree
@@ -111,7 +111,8 @@ def replays(path: Path) -> Callable[[bytes], None]:
     return target
 
 
-TARGETS = {"npy": arrays, "npz": arrays, "safetensors": arrays, "json": certificate_json, "formula": formulas, "replay": replays}
+TARGETS = {"npy": arrays, "npz": arrays, "safetensors": arrays, "json": certificate_json, "formula": formulas,
+           "replay": replays}
 
 
 def seeds(name: str, count: int) -> list[bytes]:
@@ -133,7 +134,8 @@ def fuzz_bytes(name: str, seconds: float, seed: int) -> int:
     try:
         import atheris
     except ModuleNotFoundError:
-        print("fuzzing: expected the package atheris, found none; install it, or fuzz without it: 'commands' and 'check'", file=sys.stderr)
+        print("fuzzing: expected the package atheris, found none; install it, or fuzz without it: 'commands' and "
+              "'check'", file=sys.stderr)
         return 3
     with atheris.instrument_imports(include=INSTRUMENTED):
         import proofs_check.inputs
@@ -147,7 +149,7 @@ def fuzz_bytes(name: str, seconds: float, seed: int) -> int:
     warnings.simplefilter("error")
     os.chdir(folder)  # a finding is written there
     print(f"{name}: findings are kept in {folder}", flush=True)
-    atheris.Setup([sys.argv[0], str(corpus), f"-max_total_time={int(seconds)}", f"-seed={seed + 1}", "-timeout=60", "-rss_limit_mb=6000",
-                   "-max_len=4096", "-print_final_stats=1"], target)
+    atheris.Setup([sys.argv[0], str(corpus), f"-max_total_time={int(seconds)}", f"-seed={seed + 1}", "-timeout=60",
+                   "-rss_limit_mb=6000", "-max_len=4096", "-print_final_stats=1"], target)
     atheris.Fuzz()
     return 0

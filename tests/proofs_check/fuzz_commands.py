@@ -16,26 +16,34 @@ from hypothesis import strategies as st
 
 from proofs_check.cli import sinkproof
 
-# Values that keep a run short; options not named here get values from their type alone.  An option whose value decides how
-# much work there is may also get a large one, and then the run may be long but must obey an interrupt.
+# Values that keep a run short; options not named here get values from their type alone.  An option whose value decides
+# how much work there is may also get a large one, and then the run may be long but must obey an interrupt.
 SMALL = {
     "cost": {"--time-limit": ("0.2", "1")}, "bench": {"--profile": ("quick",)}, "phase": {"--points": ("2", "3")},
     "falsify": {"--budget": ("1", "7", "30")}, "verify": {"--jobs": ("1",)},
     "scale": {"--sizes": ("4,5,6,7", "4,6,8,9"), "--draws": ("1",), "--time-limit": ("0.5",)},
-    "simulate": {"-T": ("2", "3", "5"), "-d": ("1", "2", "3"), "--draws": ("2", "9"), "--layers": ("1", "2"), "--memory": ("1", "64")},
+    "simulate": {"-T": ("2", "3", "5"), "-d": ("1", "2", "3"), "--draws": ("2", "9"), "--layers": ("1", "2"),
+                 "--memory": ("1", "64")},
 }
-WORK = {"--budget", "--points", "--sizes", "--draws", "--layers", "-T", "-d", "--num-tokens", "--dim", "--repeats", "--jobs", "--threads", "--t"}
+WORK = {"--budget", "--points", "--sizes", "--draws", "--layers", "-T", "-d", "--num-tokens", "--dim", "--repeats",
+        "--jobs", "--threads", "--t"}
 PATIENCE = 300.0  # a hang, on any machine
 HUGE = ("100000", str(2**31), str(2**40), "9" * 30)
 LONG = {"claims": {"--ledger"}, "falsify": {"--all"}, "scale": {"--quick", "--cloud"}}  # options that make a run long
 ALWAYS_LONG = {"bench", "falsify"}  # their smallest run may take a minute
-FILES = {"--tokens": "array", "--values": "array", "--value": "array", "--attention": "array", "--out": "out", "--claims": "claims"}
+FILES = {"--tokens": "array", "--values": "array", "--value": "array", "--attention": "array", "--out": "out",
+         "--claims": "claims"}
 TEXTS = {
-    "--sink": ("0", "1", "-1", "7", "s", "x", "y"), "--drop": ("null sink", "x"), "--part": ("if", "x"), "--family": ("costs", "x"),
-    "--norm": ("nuclear", "frobenius", "spectral", "1", "1.5", "3"), "--x-range": ("3,8", "0.1,0.5", "1,2"), "--y-range": ("3,8", "0.1,0.5", "1,2"),
-    "--value": ("random:0,0.25", "scaled:2", "drift:0.5", "structured:1,2", "random:1,0", "scaled:-1", "drift:-9", "scaled:1e308"),
-    "--attention": ("uniform", "diagonal", "sink", "causal", "mix:0.5", "banded:2", "block:2", "mix:", "block:0", "banded:99"),
-    "--t": ("0", "0,1", "0.5", "-1", "2", "1e308"), "--pair": ("0,1", "1,0", "0,0", "0", "9,1", "0.5,1"), "--sizes": ("4,5,6,7", "1,2,3,4", "4"),
+    "--sink": ("0", "1", "-1", "7", "s", "x", "y"),
+    "--drop": ("null sink", "x"), "--part": ("if", "x"), "--family": ("costs", "x"),
+    "--norm": ("nuclear", "frobenius", "spectral", "1", "1.5", "3"),
+    "--x-range": ("3,8", "0.1,0.5", "1,2"), "--y-range": ("3,8", "0.1,0.5", "1,2"),
+    "--value": ("random:0,0.25", "scaled:2", "drift:0.5", "structured:1,2", "random:1,0", "scaled:-1", "drift:-9",
+                "scaled:1e308"),
+    "--attention": ("uniform", "diagonal", "sink", "causal", "mix:0.5", "banded:2", "block:2", "mix:", "block:0",
+                    "banded:99"),
+    "--t": ("0", "0,1", "0.5", "-1", "2", "1e308"), "--pair": ("0,1", "1,0", "0,0", "0", "9,1", "0.5,1"),
+    "--sizes": ("4,5,6,7", "1,2,3,4", "4"),
 }
 IDS = ("E2", "G5", "S1", "P0", "NOPE", "e2", "")
 
@@ -64,13 +72,15 @@ def _values(command: str, option: click.Parameter, flag: str) -> st.SearchStrate
     if flag in WORK:
         kinds.append(st.tuples(st.just("text"), st.sampled_from(HUGE), st.just(True)))
     elif isinstance(option.type, (click.types.IntParamType, click.IntRange)):
-        ends = [end for end in (getattr(option.type, "min", None), getattr(option.type, "max", None)) if end is not None]
-        kinds += 2 * [st.tuples(st.just("text"), st.sampled_from([*ends, *(end + step for end in ends for step in (-1, 1)), 0, 1, 5]).map(str),
-                                st.just(False))]
+        ends = [end for end in (getattr(option.type, "min", None), getattr(option.type, "max", None))
+                if end is not None]
+        near = [*ends, *(end + step for end in ends for step in (-1, 1)), 0, 1, 5]
+        kinds += 2 * [st.tuples(st.just("text"), st.sampled_from(near).map(str), st.just(False))]
     if isinstance(option.type, click.types.FloatParamType):
         kinds += 2 * [st.tuples(st.just("text"), st.sampled_from(FLOATS), st.just(False))]
     if flag not in WORK or not small:
-        kinds.append(st.tuples(st.just("text"), st.sampled_from(JUNK) | st.text(max_size=4).filter(lambda text: "\0" not in text), st.just(False)))
+        junk = st.sampled_from(JUNK) | st.text(max_size=4).filter(lambda text: "\0" not in text)
+        kinds.append(st.tuples(st.just("text"), junk, st.just(False)))
     return st.one_of(*kinds)
 
 
@@ -90,12 +100,16 @@ def plans(draw: st.DrawFn, commands: tuple[str, ...] | None = None) -> Plan:
             if name == "check":
                 words.append(("", "folder", draw(st.integers(0, 2**32))))
             else:
-                choices = option.type.choices if isinstance(option.type, click.Choice) else IDS if name != "verify" else ("NOPE", "MINE", "MINE", "")
-                words += [("", "text", draw(st.sampled_from(choices))) for _ in range(draw(st.sampled_from((0, 1, 1, 1, 2)))) if name != "verify"
-                          or draw(st.booleans())]
+                choices = IDS if name != "verify" else ("NOPE", "MINE", "MINE", "")
+                if isinstance(option.type, click.Choice):
+                    choices = option.type.choices
+                words += [("", "text", draw(st.sampled_from(choices)))
+                          for _ in range(draw(st.sampled_from((0, 1, 1, 1, 2))))
+                          if name != "verify" or draw(st.booleans())]
             continue
         flag = _flag(option)
-        needed = option.required or flag in SMALL.get(name, {}) or flag == "--out" or (flag, name) == ("--claims", "verify")
+        needed = (option.required or flag in SMALL.get(name, {}) or flag == "--out"
+                  or (flag, name) == ("--claims", "verify"))
         if not (needed and draw(st.integers(0, 30)) or draw(st.integers(0, 3)) == 0):
             continue
         given.add(flag)
@@ -151,7 +165,8 @@ def spelled(plan: Plan, folder: Path) -> list[str]:
             else:
                 certificate_folder(rng, below / "run", _sound())
             names = sorted(path.name for path in (below / "run").iterdir()) if (below / "run").is_dir() else []
-            arguments.append(str(below / "run" / rng.choice(names)) if names and rng.randrange(4) == 0 else str(below / "run"))
+            arguments.append(str(below / "run" / rng.choice(names)) if names and rng.randrange(4) == 0
+                             else str(below / "run"))
     return arguments
 
 
@@ -163,7 +178,8 @@ def broken_promises(plan: Plan, folder: Path) -> tuple[list[str], str]:
     before = tree(folder)
     outcome = run(arguments, work, 6.0 if plan.may_be_long else PATIENCE, plan.encoding)
     found = findings(arguments, folder, before, outcome, plan.may_be_long)
-    return found, f"{plan}\nsinkproof {arguments}\nexit {outcome.code!r}\nstdout: {outcome.stdout[:400]}\nstderr: {outcome.stderr[:1500]}"
+    said = f"stdout: {outcome.stdout[:400]}\nstderr: {outcome.stderr[:1500]}"
+    return found, f"{plan}\nsinkproof {arguments}\nexit {outcome.code!r}\n{said}"
 
 
 def emptied(folder: Path) -> Path:

@@ -27,8 +27,8 @@ GRACE = 60.0
 PROGRESS = re.compile(r"\d+( of \d+)?: |\d+ claims? on \d+ process")
 # How our own refusals and click's begin; an exception's own words do not.
 SENTENCE = re.compile(
-    r"sinkproof( check)?: .*([Ee]xpected|hold different claims|in a circle|Invalid value|No such (option|command)|Missing (option|argument)|"
-    r"does not take a value|requires an argument|cannot be used with|has no meaning for)")
+    r"sinkproof( check)?: .*([Ee]xpected|hold different claims|in a circle|Invalid value|No such (option|command)|"
+    r"Missing (option|argument)|does not take a value|requires an argument|cannot be used with|has no meaning for)")
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Outcome:
 
 
 def tree(folder: Path) -> dict[str, object]:
-    """Every path below the folder with what it holds (the target of a link, the bytes of a small file, else the size)."""
+    """Every path below the folder with what it holds (a link's target, the bytes of a small file, else the size)."""
     found: dict[str, object] = {}
     for place, folders, files in os.walk(folder):
         for name in (*folders, *files):
@@ -75,7 +75,8 @@ def run(arguments: list[str], folder: Path, patience: float = 300.0, encoding: s
     err = io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors="backslashreplace")
     before = signal.signal(signal.SIGALRM, interrupt)
     faulthandler.dump_traceback_later(patience + GRACE, exit=True, file=sys.__stderr__)
-    with (contextlib.chdir(folder), patch.object(sys, "argv", ["sinkproof", *arguments]), warnings.catch_warnings(record=True) as warned,
+    with (contextlib.chdir(folder), patch.object(sys, "argv", ["sinkproof", *arguments]),
+          warnings.catch_warnings(record=True) as warned,
           contextlib.redirect_stdout(out), contextlib.redirect_stderr(err)):
         warnings.simplefilter("always")
         # again and again: an interrupt that meets a finalizer is lost, for a user as well
@@ -94,10 +95,12 @@ def run(arguments: list[str], folder: Path, patience: float = 300.0, encoding: s
     for stream in (out, err):
         stream.flush()
         texts.append(stream.buffer.getvalue().decode(encoding, "replace"))
-    return Outcome(code, texts[0], texts[1], tuple(f"{item.category.__name__}: {item.message}" for item in warned), interrupted)
+    return Outcome(code, texts[0], texts[1], tuple(f"{item.category.__name__}: {item.message}" for item in warned),
+                   interrupted)
 
 
-def findings(arguments: list[str], folder: Path, before: dict[str, object], outcome: Outcome, may_be_long: bool) -> list[str]:
+def findings(arguments: list[str], folder: Path, before: dict[str, object], outcome: Outcome,
+             may_be_long: bool) -> list[str]:
     """Every promise that this run broke; `before` is the `tree` of the folder before it."""
     command = next(iter(arguments), "")
     found = []
@@ -120,7 +123,8 @@ def findings(arguments: list[str], folder: Path, before: dict[str, object], outc
     if outcome.code == 2:
         if not lines or (len(lines) != 1 and command != "check"):
             found.append(f"a refusal in {len(lines)} lines")
-        if not all(SENTENCE.match(line) or (command == "check" and line.startswith("sinkproof check: ")) for line in lines):
+        if not all(SENTENCE.match(line) or (command == "check" and line.startswith("sinkproof check: "))
+                   for line in lines):
             found.append("a refusal that does not say what was expected")
         if after != before:
             found.append(f"a refusal that changed {_changed(before, after)}")

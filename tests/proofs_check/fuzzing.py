@@ -1,10 +1,11 @@
 """Fuzz the command line and the readers of files for as long as you like.
 
-    python tests/proofs_check/fuzzing.py commands --seconds 300 --seed 1     command lines from click's own parameters (hypothesis)
-    python tests/proofs_check/fuzzing.py check --seconds 300                 certificates for the kernel (hypothesis)
-    python tests/proofs_check/fuzzing.py bytes --seconds 300 --target npz    bytes for one reader (atheris, guided by coverage)
+    python tests/proofs_check/fuzzing.py commands --seconds 300 --seed 1     command lines from click's parameters
+    python tests/proofs_check/fuzzing.py check --seconds 300                 certificates for the kernel
+    python tests/proofs_check/fuzzing.py bytes --seconds 300 --target npz    bytes for one reader, guided by coverage
 
-Exit 0 when nothing was found, 1 with the finding and what repeats it.  Needs the test packages; `bytes` needs atheris.
+Exit 0 when nothing was found, 1 with the finding and what repeats it.  hypothesis draws the first two, atheris the
+third, which alone needs it.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ def fuzz_commands(seconds: float, seed: int, commands: tuple[str, ...] | None, s
         # a short path: long ones would be all that messages say
         folder, journal = Path(scratch) / "f", Path(scratch) / "last"
 
-        @settings(max_examples=200, deadline=None, database=None, phases=(Phase.generate, Phase.shrink) if shrink else (Phase.generate,),
+        phases = (Phase.generate, Phase.shrink) if shrink else (Phase.generate,)
+
+        @settings(max_examples=200, deadline=None, database=None, phases=phases,
                   suppress_health_check=list(HealthCheck))
         @hypothesis.given(plans(commands))
         def probe(plan: Plan) -> None:
@@ -61,7 +64,8 @@ def fuzz_commands(seconds: float, seed: int, commands: tuple[str, ...] | None, s
             except AssertionError:
                 break
             seed += 1
-    print(f"{runs} command lines, last seed {seed - 1}: {dict(per)}; {sum(seen.values())} findings of {len(seen)} kinds", flush=True)
+    print(f"{runs} command lines, last seed {seed - 1}: {dict(per)}; "
+          f"{sum(seen.values())} findings of {len(seen)} kinds", flush=True)
     return len(seen)
 
 

@@ -1,7 +1,7 @@
-"""Interrupt `sinkproof verify` at random points, with SIGINT and SIGKILL in turn, go on, and compare with a run left alone.
+"""Interrupt `sinkproof verify` at random points, SIGINT and SIGKILL in turn, go on, and compare with a run left alone.
 
-    python tests/proofs_check/interrupting.py --interrupts 20 --seed 0             all claims, `sinkproof verify --jobs 2`
-    python tests/proofs_check/interrupting.py --interrupts 6 --forked G5 E1        in forked processes, which start at once
+    python tests/proofs_check/interrupting.py --interrupts 20 --seed 0         all claims, `sinkproof verify --jobs 2`
+    python tests/proofs_check/interrupting.py --interrupts 6 --forked G5 E1    in forked processes, which start at once
 
 Exit 0 when every finished run says the same as the one left alone (report and certificates, times apart) and nothing
 half-written remains; 1 with what differs.  Needs a system with fork and signals, not Windows.
@@ -51,8 +51,8 @@ def commands(ids: list[str], jobs: int) -> Launch:
     def launch(out: Path) -> Process:
         errors = out.with_suffix(".stderr")
         with errors.open("wb") as stream:
-            started = subprocess.Popen([sys.executable, "-m", "proofs_check", "verify", *ids, "--out", str(out), "--jobs", str(jobs)],
-                                       stdout=subprocess.DEVNULL, stderr=stream)
+            started = subprocess.Popen([sys.executable, "-m", "proofs_check", "verify", *ids, "--out", str(out),
+                                        "--jobs", str(jobs)], stdout=subprocess.DEVNULL, stderr=stream)
         return Process(started.pid, errors)
     return launch
 
@@ -68,7 +68,8 @@ def forked(ids: list[str]) -> Launch:
             code = 1
             try:
                 with errors.open("w", buffering=1) as stream, open(os.devnull, "w", encoding="utf-8") as silent:
-                    sys.argv, sys.stderr, sys.stdout = ["sinkproof", "verify", *ids, "--out", str(out), "--jobs", "1"], stream, silent
+                    sys.argv = ["sinkproof", "verify", *ids, "--out", str(out), "--jobs", "1"]
+                    sys.stderr, sys.stdout = stream, silent
                     code = cli.main()
             finally:
                 os._exit(code)
@@ -97,7 +98,8 @@ def differences(left: dict, right: dict) -> list[str]:
     return found + [f"{name} differs" for name in names if left["files"].get(name) != right["files"].get(name)]
 
 
-def interrupt(launch: Launch, interrupts: int, seed: int, folder: Path, say: Callable[[str], None] = print) -> list[str]:
+def interrupt(launch: Launch, interrupts: int, seed: int, folder: Path,
+              say: Callable[[str], None] = print) -> list[str]:
     """Interrupt so many times; what went wrong, in words."""
     rng, found = random.Random(seed), []
     alone = launch(folder / "alone")
@@ -126,7 +128,8 @@ def interrupt(launch: Launch, interrupts: int, seed: int, folder: Path, say: Cal
             return found
         found += differences(reference, outcome(out))
         found += [f"{path.name} was left behind" for path in out.rglob(".writing-*")]
-        say(f"finished after {done} interrupts, {resumed} claims taken from the store: {'as left alone' if not found else found}")
+        say(f"finished after {done} interrupts, {resumed} claims taken from the store: "
+            f"{'as left alone' if not found else found}")
         if done == interrupts:
             return found
         fresh += 1
@@ -147,7 +150,8 @@ def main() -> int:
         found = interrupt(launch, options.interrupts, options.seed, folder, lambda text: print(text, flush=True))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    print("\n".join(found) or f"{options.interrupts} interrupts: every finished run says the same as the one left alone")
+    print("\n".join(found)
+          or f"{options.interrupts} interrupts: every finished run says the same as the one left alone")
     return 1 if found else 0
 
 

@@ -1,4 +1,4 @@
-"""A sweep on a real Dask scheduler and two workers on loopback: one killed mid-sweep, bad addresses, the package missing."""
+"""A sweep on a real Dask scheduler and two workers on loopback: one killed mid-sweep, bad addresses, no package."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def start(part: str, *arguments: object, folder: Path) -> subprocess.Popen:
 
 
 def worker(address: str, folder: Path, name: str) -> subprocess.Popen:
-    return start("worker", address, "--no-nanny", "--no-dashboard", "--nthreads", 1, "--memory-limit", 0, "--host", "127.0.0.1",
-                 "--local-directory", folder, "--name", name, folder=folder)
+    return start("worker", address, "--no-nanny", "--no-dashboard", "--nthreads", 1, "--memory-limit", 0,
+                 "--host", "127.0.0.1", "--local-directory", folder, "--name", name, folder=folder)
 
 
 @contextmanager
@@ -79,8 +79,8 @@ def essence(points) -> list:
 
 def command(*arguments: object) -> dict:
     """What `sinkproof scale` prints for tokens made by the worker and for real ones sent to it."""
-    given = ["--cloud", "independent", "--cloud", "real", "--sizes", "5,6,7,8", "--norm", "frobenius", "--form", "margin",
-             "--draws", 1, *arguments, "--json"]
+    given = ["--cloud", "independent", "--cloud", "real", "--sizes", "5,6,7,8", "--norm", "frobenius",
+             "--form", "margin", "--draws", 1, *arguments, "--json"]
     result = CliRunner().invoke(scale, list(map(str, given)), standalone_mode=False, catch_exceptions=False)
     assert result.return_value == 0
     return json.loads(result.stdout)
@@ -92,8 +92,9 @@ def bounds(document: dict) -> list:
 
 @pytest.mark.slow
 def test_a_worker_killed_mid_sweep_loses_nothing_and_nothing_is_there_twice(tmp_path, capfd):
-    """The command gives the same there and here.  Then the scheduler itself goes: what was finished stays, one sentence says
-    so, and a last run without it goes on.
+    """The command gives the same there and here.
+
+    Then the scheduler itself goes: what was finished stays, one sentence says so, and a last run without it goes on.
     """
     here, there = tmp_path / "here", tmp_path / "there"
     expected = essence(run_sweep(JOBS, here, write_whole))
@@ -110,7 +111,8 @@ def test_a_worker_killed_mid_sweep_loses_nothing_and_nothing_is_there_twice(tmp_
         assert len(found) == len(JOBS) and essence(found) == expected
         assert len(list(there.iterdir())) == len(JOBS)
 
-        documents = [command("--scheduler", address, "--out", tmp_path / "cluster"), command("--out", tmp_path / "alone")]
+        documents = [command("--scheduler", address, "--out", tmp_path / "cluster"),
+                     command("--out", tmp_path / "alone")]
         assert len({json.dumps(bounds(document)) for document in documents}) == 1 and len(bounds(documents[0])) == 24
 
         stamps = {path: path.stat().st_mtime_ns for path in there.iterdir()}
@@ -149,7 +151,8 @@ def test_a_scheduler_without_workers_is_one_sentence(tmp_path, monkeypatch):
 def test_an_address_without_a_scheduler_is_one_sentence(tmp_path, monkeypatch, address):
     monkeypatch.setattr(cluster, "CONNECT_SECONDS", 1)
     arguments = ["--scheduler", address, "--sizes", "5,6,7,8", "--out", str(tmp_path / "out")]
-    with pytest.raises(BadInput, match="expected a Dask scheduler at '.*', got no answer .*; give its address") as caught:
+    said = "expected a Dask scheduler at '.*', got no answer .*; give its address"
+    with pytest.raises(BadInput, match=said) as caught:
         CliRunner().invoke(scale, arguments, standalone_mode=False, catch_exceptions=False)
     assert "\n" not in str(caught.value) and not list(tmp_path.iterdir())
 
@@ -163,7 +166,8 @@ def test_a_port_that_speaks_something_else_is_one_sentence(tmp_path, monkeypatch
 
 def test_without_the_package_the_command_says_what_to_install_and_ends_with_three(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(MissingCluster, match="the package distributed .*; install it with: pip install 'sinkproof\\[cluster\\]'"):
+    said = "the package distributed .*; install it with: pip install 'sinkproof\\[cluster\\]'"
+    with pytest.raises(MissingCluster, match=said):
         with dask_cluster("tcp://127.0.0.1:8786"):
             pass
     arguments = ["--scheduler", "tcp://127.0.0.1:8786", "--out", str(tmp_path / "out")]
@@ -173,7 +177,8 @@ def test_without_the_package_the_command_says_what_to_install_and_ends_with_thre
 
 @pytest.mark.parametrize("error, words", [
     (distributed.scheduler.KilledWorker("job", None, 3), "a job beside which 4 died; give them more memory"),
-    (ModuleNotFoundError("No module named 'numerics'", name="numerics"), "one without the package numerics; install the"),
+    (ModuleNotFoundError("No module named 'numerics'", name="numerics"),
+     "one without the package numerics; install the"),
     (distributed.CancelledError("job"), "lost it after 0 of 1 points, which are stored"),
     (distributed.comm.CommClosedError("job"), "lost it after 0 of 1 points, which are stored")])
 def test_what_a_cluster_can_do_to_a_job_is_one_sentence(monkeypatch, error, words):

@@ -34,7 +34,8 @@ def scratch(tmp_path_factory) -> Path:
     return tmp_path_factory.mktemp("f")
 
 
-@settings(max_examples=30, deadline=None, database=None, derandomize=True, phases=(Phase.generate,), suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, deadline=None, database=None, derandomize=True, phases=(Phase.generate,),
+          suppress_health_check=list(HealthCheck))
 @hypothesis.given(plan=plans(("inspect", "cost", "verify", "check", "show", "claims", "simulate")))
 def test_no_command_line_breaks_a_promise(scratch: Path, plan: Plan) -> None:
     hypothesis.assume(not plan.may_be_long)
@@ -49,13 +50,17 @@ def files(folder: Path) -> None:
     np.savez(folder / "x.npz", **{"x": CLOUD, "a\nb": CLOUD})
     save_file({"x\ny": CLOUD, "z": CLOUD}, folder / "x.safetensors")
     for name, text in {
-        "exits.py": "import sys; sys.exit(0)", "text.py": "CLAIM = CLAIMS = 3", "no_id.py": OWN + "CLAIM = claim(id='')",
-        "path_id.py": OWN + "CLAIM = claim(id='../x')", "no_parts.py": OWN + "CLAIM = claim(parts=3)",
-        "raises.py": OWN + "CLAIM = claim(instances=lambda seed: [1 / 0])", "stops.py": OWN + "CLAIM = claim(numeric=lambda values: sys.exit(3))",
-        "strategy.py": OWN + "CLAIM = claim(strategy=lambda: None)", "other.py": OWN + "CLAIM = claim(instances=lambda seed: [3])",
-        "long.py": OWN + "CLAIM = claim(conclusions=('x ** 4096 ** 2 >= 0',))", "formula.py": OWN + "CLAIM = claim(conclusions=('x >=',))",
-        "nan.py": OWN + "CLAIM = claim(satisfiable=Instance({'x': float('nan')}))", "lone.py": OWN + "CLAIM = claim(text='\\ud800')",
-        "name.py": OWN + f"CLAIM = claim(name={'p' * 300!r})", "plain.txt": "CLAIM = 1",
+        "exits.py": "import sys; sys.exit(0)", "text.py": "CLAIM = CLAIMS = 3", "plain.txt": "CLAIM = 1",
+        "no_id.py": OWN + "CLAIM = claim(id='')", "path_id.py": OWN + "CLAIM = claim(id='../x')",
+        "no_parts.py": OWN + "CLAIM = claim(parts=3)",
+        "raises.py": OWN + "CLAIM = claim(instances=lambda seed: [1 / 0])",
+        "stops.py": OWN + "CLAIM = claim(numeric=lambda values: sys.exit(3))",
+        "strategy.py": OWN + "CLAIM = claim(strategy=lambda: None)",
+        "other.py": OWN + "CLAIM = claim(instances=lambda seed: [3])",
+        "long.py": OWN + "CLAIM = claim(conclusions=('x ** 4096 ** 2 >= 0',))",
+        "formula.py": OWN + "CLAIM = claim(conclusions=('x >=',))",
+        "nan.py": OWN + "CLAIM = claim(satisfiable=Instance({'x': float('nan')}))",
+        "lone.py": OWN + "CLAIM = claim(text='\\ud800')", "name.py": OWN + f"CLAIM = claim(name={'p' * 300!r})",
     }.items():
         (folder / name).write_text(text)
 
@@ -96,7 +101,8 @@ def test_what_was_once_found_is_refused_in_one_sentence(tmp_path: Path, case: st
     before = tree(tmp_path)
     outcome = run([*arguments, *(["--out", "out"] if arguments[0] == "verify" else [])], tmp_path)
     assert outcome.code == 2 and said in outcome.stderr, outcome
-    kept = {name: held for name, held in tree(tmp_path).items() if not name.startswith("out") and "__pycache__" not in name}
+    kept = {name: held for name, held in tree(tmp_path).items() if not name.startswith("out")
+            and "__pycache__" not in name}
     assert kept == before and not list(tmp_path.rglob(".writing-*"))
     assert findings(arguments, tmp_path, tree(tmp_path), outcome, may_be_long=False) == []
 
@@ -121,16 +127,20 @@ SAID = "sinkproof: expected this, got that; do so\n"
 
 
 @pytest.mark.parametrize(("code", "stderr", "change", "word"), [
-    (4, "sinkproof: internal error, KeyError: 'x'\n", None, "internal"), (1, "Traceback (most recent call last):\n", None, "traceback"),
-    (2, SAID + SAID, None, "2 lines"), (2, "sinkproof: operands could not be broadcast\n", None, "expected"), (2, SAID, "left", "changed"),
+    (4, "sinkproof: internal error, KeyError: 'x'\n", None, "internal"),
+    (1, "Traceback (most recent call last):\n", None, "traceback"),
+    (2, SAID + SAID, None, "2 lines"), (2, "sinkproof: operands could not be broadcast\n", None, "expected"),
+    (2, SAID, "left", "changed"),
     (0, "", ".writing-x", "temporary"), (-6, "", None, "not documented"),
 ])
-def test_the_oracle_sees_a_broken_promise(tmp_path: Path, code: int, stderr: str, change: str | None, word: str) -> None:
+def test_the_oracle_sees_a_broken_promise(tmp_path: Path, code: int, stderr: str, change: str | None,
+                                          word: str) -> None:
     before = tree(tmp_path)
     assert findings(["cost"], tmp_path, before, Outcome(2, "", SAID, (), False), False) == []
     if change:
         (tmp_path / change).write_text("x")
-    assert any(word in item for item in findings(["cost"], tmp_path, before, Outcome(code, "", stderr, (), False), False))
+    broken = Outcome(code, "", stderr, (), False)
+    assert any(word in item for item in findings(["cost"], tmp_path, before, broken, False))
 
 
 def test_the_oracle_sees_a_hang_a_warning_and_false_json(tmp_path: Path) -> None:

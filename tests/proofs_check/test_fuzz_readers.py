@@ -52,7 +52,7 @@ def test_the_sound_certificates_are_accepted(tmp_path: Path) -> None:
 
 
 def with_claim(folder: Path, change) -> dict[str, dict]:
-    """The sound claim changed, its certificates following the new digest, in `folder`; returns the claim's rows by certificate."""
+    """The sound claim changed, its certificates following the new digest, in `folder`: the rows by certificate."""
     files = {name: json.loads(raw) for name, raw in sound_claim().items()}
     change(files["claim.json"], files)
     for name, content in files.items():
@@ -63,18 +63,22 @@ def with_claim(folder: Path, change) -> dict[str, dict]:
 
 
 @pytest.mark.parametrize("formula", [
-    "(((x ** 4096) ** 4096) ** 4096) ** 4096 >= 0", "len(outer(range(5000000), range(5000000))) > 0", "len(eye(5000000)) > 0",
-    "all(i in range(5000000) for i in range(5000000))", "all(max(range(5000000)) > 0 for i in range(5000000))", "psd(eye(2000))",
-    "rank(eye(4000)) > 0", "len(eye(200) @ eye(200) @ eye(200) @ eye(200)) > 0", "len(10 ** 4096 * [10 ** 4096 for i in range(5000000)]) > 0",
+    "(((x ** 4096) ** 4096) ** 4096) ** 4096 >= 0", "len(outer(range(5000000), range(5000000))) > 0",
+    "len(eye(5000000)) > 0", "psd(eye(2000))", "rank(eye(4000)) > 0",
+    "all(i in range(5000000) for i in range(5000000))", "all(max(range(5000000)) > 0 for i in range(5000000))",
+    "len(eye(200) @ eye(200) @ eye(200) @ eye(200)) > 0",
+    "len(10 ** 4096 * [10 ** 4096 for i in range(5000000)]) > 0",
     "sum(exp(i) for i in range(5000000)) > 0",
 ])
 def test_a_formula_that_would_take_hours_is_rejected(tmp_path: Path, formula: str) -> None:
     rows = with_claim(tmp_path, lambda claim, files: claim["parts"][0].update(conclusions=[formula]))
-    assert not rows["cert-a.json"]["accepted"] and ("too many steps" in rows["cert-a.json"]["reason"] or "too long" in rows["cert-a.json"]["reason"])
+    reason = rows["cert-a.json"]["reason"]
+    assert not rows["cert-a.json"]["accepted"] and ("too many steps" in reason or "too long" in reason)
 
 
 @pytest.mark.parametrize("formula", [
-    "((a ** 4096) ** 4096) ** 4096 > 0", "(a + b + 1) ** 4096 > 0", "((2 ** 4096) ** 4096) ** 4096 > 0", "a ** 4096 + b ** 4096 > 0",
+    "((a ** 4096) ** 4096) ** 4096 > 0", "(a + b + 1) ** 4096 > 0", "((2 ** 4096) ** 4096) ** 4096 > 0",
+    "a ** 4096 + b ** 4096 > 0",
     "(1 + a + a ** 2) ** 3000 * (1 + b) ** 3000 > 0",
 ])
 def test_a_polynomial_that_would_take_hours_is_rejected(tmp_path: Path, formula: str) -> None:
@@ -90,7 +94,8 @@ def test_more_singular_values_than_a_matrix_has_are_refused(tmp_path: Path) -> N
     wide = [["1", "0", "0"], ["0", "1", "0"]]
 
     def change(_claim: dict, files: dict) -> None:
-        files["cert-k.json"]["body"]["instances"][0]["witnesses"]["v"] = {"left": wide, "values": ["3", "1", "0"], "right": wide}
+        witnesses = files["cert-k.json"]["body"]["instances"][0]["witnesses"]
+        witnesses["v"] = {"left": wide, "values": ["3", "1", "0"], "right": wide}
 
     assert "more singular values" in with_claim(tmp_path, change)["cert-k.json"]["reason"]
 
