@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-__all__ = ["is_traced", "real_array", "real_arrays", "require_sink_index", "whole_number"]
+__all__ = ["is_traced", "real_array", "real_arrays", "row_number", "whole_number"]
 
 
 def is_traced(value: object) -> bool:
@@ -59,14 +59,14 @@ def whole_number(name: str, value: object, least: int, fix: str) -> int:
     return number
 
 
-def require_sink_index(sink: int, num_tokens: int) -> int:
-    """``sink`` as an int; ValueError unless it is a whole number with 0 <= sink < num_tokens."""
+def row_number(name: str, value: object, num_rows: int) -> int:
+    """``value`` as an int; ValueError unless it is a whole number with 0 <= value < num_rows."""
     try:
-        row = operator.index(sink)
+        row = operator.index(value)
     except TypeError:
         row = -1
-    if not 0 <= row < num_tokens:
-        raise ValueError(f"expected a sink index in 0..{num_tokens - 1}, got {sink!r}; pass the sink's row number")
+    if not 0 <= row < num_rows:
+        raise ValueError(f"expected {name} in 0..{num_rows - 1}, got {value!r}; pass its row number")
     return row
 
 

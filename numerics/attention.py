@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float
 
-from numerics.arguments import is_traced, real_array, real_arrays, require_sink_index, whole_number
+from numerics.arguments import is_traced, real_array, real_arrays, row_number, whole_number
 
 __all__ = [
     "banded_attention",
@@ -123,7 +123,7 @@ def sink_attention(num_tokens: int, sink: int = 0) -> Float[jax.Array, "query ke
     >>> sink_attention(2).tolist()
     [[1.0, 0.0], [1.0, 0.0]]
     """
-    require_sink_index(sink, _size(num_tokens))
+    sink = row_number("the sink", sink, _size(num_tokens))
     return jnp.zeros((num_tokens, num_tokens)).at[:, sink].set(1.0)
 
 

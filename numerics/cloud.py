@@ -34,7 +34,13 @@ class PointCloud:
     shift: Float[np.ndarray, " dim"] | None = None
 
     def __post_init__(self) -> None:
-        points, shift = self.points, self.shift
+        try:
+            points, shift = np.asarray(self.points), self.shift
+        except ValueError:  # numpy's own sentence speaks of inhomogeneous shapes
+            raise ValueError(
+                "expected an array (points, dim), got rows of unequal length; give each point the same dimension"
+            ) from None
+        object.__setattr__(self, "points", points)
         if points.ndim != 2 or 0 in points.shape:
             raise ValueError(
                 f"expected a non-empty array (points, dim), got shape {points.shape}; pass one row per point"

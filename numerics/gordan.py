@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float, Int
 
-from numerics.arguments import require_sink_index, whole_number
+from numerics.arguments import row_number, whole_number
 from numerics.cloud import PointCloud
 from numerics.hull import MinNormPoint, distance_to_hull, min_norm_point
 
@@ -59,7 +59,7 @@ def gordan(rows: np.ndarray) -> Alternative:
     is by itself the weights. Returns an ``Alternative``; raises ValueError as ``min_norm_point`` does.
     Claims G1, G2, E2.
     """
-    cloud = PointCloud(np.asarray(rows))
+    cloud = PointCloud(rows)
     exponent = np.frexp(cloud.norms())[1]
     scaled = np.concatenate([np.ldexp(block, -exponent[where, None]) for where, block in cloud.blocks()])
     found = min_norm_point(scaled)
@@ -99,7 +99,7 @@ def sink_pairs(
     [[1, 1], [2, 1], [2, 2]]
     """
     num_tokens = whole_number("the number of tokens", num_tokens, 1, "pass how many rows there are, sink included")
-    sink = require_sink_index(sink, num_tokens)
+    sink = row_number("the sink", sink, num_tokens)
     others = [i for i in range(num_tokens) if i != sink]
     seeing = [i for i in others if i > sink or not causal]
     chosen_queries, chosen_keys = (
@@ -162,7 +162,7 @@ def representable(
     >>> found.kind, found.weights.tolist(), found.support.tolist()
     ('not_representable', [0.5, 0.5], [[1, 1], [2, 1]])
     """
-    cloud = PointCloud(np.asarray(tokens))
+    cloud = PointCloud(tokens)
     pairs = _checked_pairs(pairs, sink, cloud.num_points)
     x = cloud.rows(np.arange(cloud.num_points))
     queries, keys = np.unique(pairs[:, 0]), np.unique(pairs[:, 1])
@@ -245,7 +245,7 @@ def _checked_pairs(pairs: np.ndarray, sink: int, num_tokens: int) -> Int[np.ndar
             f"expected a non-empty integer array of pairs (pairs, 2), got shape {chosen.shape} and dtype"
             f" {chosen.dtype}; build it with sink_pairs"
         )
-    sink = require_sink_index(sink, num_tokens)
+    sink = row_number("the sink", sink, num_tokens)
     if not (chosen.min() >= 0 and chosen.max() < num_tokens):
         raise ValueError(
             f"expected pairs of indices in 0..{num_tokens - 1}, got {chosen.min()}..{chosen.max()}; use row numbers"

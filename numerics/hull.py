@@ -23,6 +23,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float, Int, Real
 
+from numerics.arguments import real_array, whole_number
 from numerics.cloud import UNIT_ROUNDOFF, PointCloud, dot_error
 from numerics.thin_qr import ThinQR
 
@@ -77,7 +78,8 @@ def min_norm_point(
     entering the support (default 50 (dim + 10) + points). The answer is deterministic.
 
     Returns a ``MinNormPoint``; read its ``status``: it is a float64 finding, not a proof. Raises ValueError
-    for an empty cloud, a wrong rank, a dtype that is not real, NaN or infinity. Claims G1, C1, E2.
+    for an empty cloud, a wrong rank, a dtype that is not real, NaN or infinity, or entries whose squares leave
+    the float64 range (sizes beyond 1e-120..1e120). Claims G1, C1, E2.
 
     Example:
 
@@ -85,7 +87,7 @@ def min_norm_point(
     >>> nearest.status, abs(nearest.point).round(9).tolist(), nearest.support.tolist()
     ('separated', [1.0, 0.0], [0, 1])
     """
-    return _solve(PointCloud(np.asarray(points)), tolerance, max_iterations, pool_size)
+    return _solve(PointCloud(points), tolerance, max_iterations, pool_size)
 
 
 def distance_to_hull(
@@ -108,14 +110,8 @@ def distance_to_hull(
     >>> round(found.distance_lower, 9), round(found.distance_upper, 9)
     (2.0, 2.0)
     """
-    shift = np.asarray(point)
-    if shift.dtype.kind not in "fiu" or not np.isfinite(shift).all():
-        raise ValueError(
-            f"expected a finite real point, got dtype {shift.dtype} or NaN or infinity; repair the point"
-        )
-    return _solve(
-        PointCloud(np.asarray(points), shift.astype(np.float64)), tolerance, max_iterations, pool_size
-    )
+    shift = real_array("point", point, "dim")
+    return _solve(PointCloud(points, shift), tolerance, max_iterations, pool_size)
 
 
 def _solve(cloud: PointCloud, tolerance: float, max_iterations: int | None, pool_size: int) -> MinNormPoint:
@@ -123,11 +119,14 @@ def _solve(cloud: PointCloud, tolerance: float, max_iterations: int | None, pool
         raise ValueError(
             f"expected a relative tolerance between 0 and 1, got {tolerance}; 1e-10 is the default"
         )
+    pool_size = whole_number("pool_size", pool_size, 1, "2048 is the default")
+    budget = 50 * (cloud.dim + 10) + cloud.num_points
+    if max_iterations is not None:
+        budget = whole_number("max_iterations", max_iterations, 0, "leave it out for the default")
     norms = cloud.norms()
     nearest = int(norms.argmin())
     if norms[nearest] == 0.0:
         return _finish(cloud, np.array([nearest]), np.ones(1), np.zeros(cloud.dim), 0, stable=False)
-    budget = 50 * (cloud.dim + 10) + cloud.num_points if max_iterations is None else max_iterations
     # The median keeps one huge row (a raw sink embedding, say) from costing the others their digits.
     active = _ActiveSet(float(np.median(norms)), nearest, cloud.rows(np.array([nearest]))[0])
 

@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float
 
+from numerics.arguments import real_array, whole_number
 from numerics.attention import require_row_stochastic
 
 __all__ = [
@@ -32,6 +33,9 @@ __all__ = [
     "o1_gram_of",
     "require_covariance",
     "require_direction",
+    "require_gain",
+    "require_mix",
+    "require_norm",
     "require_rho",
     "require_values",
 ]
@@ -184,31 +188,36 @@ def moment_cosines(gram: Float[np.ndarray, "token token"]) -> Float[np.ndarray, 
     >>> moment_cosines(np.array([[4.0, 1.0], [1.0, 1.0]])).tolist()
     [[1.0, 0.5], [0.5, 1.0]]
     """
-    matrix = np.asarray(gram, dtype=np.float64)
+    matrix = real_array("gram", gram, "token token")
     diagonal = np.diag(matrix)
     scale = np.sqrt(np.where(diagonal > 0, diagonal, np.nan))
     return matrix / np.outer(scale, scale)
 
 
 def mean_off_diagonal(matrix: Float[np.ndarray, "token token"]) -> float:
-    """The mean over ordered pairs i != j; raises ValueError for fewer than two tokens.
+    """(1/(T(T-1))) sum_{i != j} M_ij of a matrix (T, T); NaN where M has one.
+
+    Raises ValueError for fewer than two tokens or a matrix that is not square. Claim O7.
 
     Example:
 
     >>> mean_off_diagonal(np.array([[1.0, 0.25], [0.75, 1.0]]))
     0.5
     """
-    size = len(matrix)
-    if size < 2:
-        raise ValueError(f"expected at least two tokens, got {size}; a mean over pairs needs a pair")
-    return float((np.sum(matrix) - np.trace(matrix)) / (size * (size - 1)))
+    entries = np.asarray(matrix, dtype=np.float64)  # NaN is passed on: `moment_cosines` marks outputs of 0 by it
+    if entries.ndim != 2 or entries.shape[0] != entries.shape[1] or len(entries) < 2:
+        raise ValueError(f"expected a square matrix of at least two tokens, got shape {entries.shape}; a mean over pairs"
+                         " needs a pair")
+    size = len(entries)
+    return float((entries.sum() - np.trace(entries)) / (size * (size - 1)))
 
 
 def input_cosine(rho: float, statistics: DriftStatistics) -> float:
-    """The moment cosine before the layer, rho g0 / (rho g0 + (1-rho) t0)."""
+    """The moment cosine before the layer, rho g0 / (rho g0 + (1-rho) t0); NaN where the tokens are 0.  Claim O5."""
     require_rho(rho)
     shared = rho * statistics.g0
-    return shared / (shared + (1 - rho) * statistics.t0)
+    total = shared + (1 - rho) * statistics.t0
+    return shared / total if total > 0 else float("nan")
 
 
 def mix_curve(
@@ -216,7 +225,7 @@ def mix_curve(
 ) -> Float[np.ndarray, " point"]:
     """The moment cosine of any pair under A_t = (1-t) I + t 11^T/T, for an array of t in [0, 1] (claim O4).
 
-    Raises ValueError for t outside [0, 1], rho outside [0, 1), or fewer than two tokens.
+    NaN where the output is 0. Raises ValueError for t outside [0, 1], rho outside [0, 1), or fewer than two tokens.
 
     Example:
 
@@ -226,8 +235,7 @@ def mix_curve(
     """
     require_rho(rho)
     mix = require_mix(t)
-    if num_tokens < 2:
-        raise ValueError(f"expected at least two tokens, got {num_tokens}; a cosine needs a pair")
+    num_tokens = whole_number("the number of tokens", num_tokens, 2, "a cosine needs a pair")
     other = mix / num_tokens
     own = 1 - mix + other
     square = own**2 + (num_tokens - 1) * other**2
@@ -235,7 +243,7 @@ def mix_curve(
     shared = rho * statistics.g
     diag = shared + (1 - rho) * (statistics.t0 + 2 * own * statistics.tau + square * statistics.phi)
     off = shared + (1 - rho) * (2 * other * statistics.tau + cross * statistics.phi)
-    return off / diag
+    return off / np.where(diag > 0, diag, np.nan)
 
 
 def mix_maximum(tau: float, phi: float) -> float | None:
@@ -251,7 +259,8 @@ def depth_curve(rho: float, drift: float, layers: int, num_tokens: int | None = 
     """Uniform attention, fresh isotropic V per layer, d -> infinity: cosines of layers 0..L (claim O8).
 
     The odds o = rho/(1-rho) satisfy o_L + 1/T = (1+D)^L (o_0 + 1/T); ``num_tokens`` None means T -> infinity. Under
-    diagonal attention or a null sink the cosine stays rho. Raises ValueError for rho outside [0, 1), D < -1 or L < 0.
+    diagonal attention or a null sink the cosine stays rho. Returns (L+1,). Raises ValueError for rho outside [0, 1),
+    D < -1, L < 0 or T < 1.
 
     Example:
 
@@ -259,9 +268,12 @@ def depth_curve(rho: float, drift: float, layers: int, num_tokens: int | None = 
     [0.5, 0.666667, 0.8]
     """
     require_rho(rho)
-    if not drift >= -1 or layers < 0:
-        raise ValueError(f"expected drift >= -1 and layers >= 0, got {drift} and {layers}; drift is 2 tau + phi")
-    share = 0.0 if num_tokens is None else 1.0 / num_tokens
+    if not -1 <= drift < np.inf:
+        raise ValueError(f"expected a finite drift >= -1, got {drift}; it is 2 tau + phi")
+    layers = whole_number("the number of layers", layers, 0, "layer 0 is the input")
+    share = 0.0
+    if num_tokens is not None:
+        share = 1.0 / whole_number("the number of tokens", num_tokens, 1, "leave it out for T -> infinity")
     odds = (1 + drift) ** np.arange(layers + 1) * (rho / (1 - rho) + share) - share
     return odds / (1 + odds)
 
@@ -272,13 +284,7 @@ def require_rho(rho: float) -> None:
 
 
 def require_values(w_vo: object, name: str, rank: int) -> np.ndarray:
-    values = np.asarray(w_vo, dtype=np.float64)
-    if values.ndim != rank or values.shape[-1] != values.shape[-2] or values.shape[-1] == 0:
-        wanted = "(d, d)" if rank == 2 else "(heads, d, d)"
-        raise ValueError(f"expected {name} of shape {wanted}, got {values.shape}; V maps embeddings to embeddings")
-    if not np.all(np.isfinite(values)):
-        raise ValueError(f"expected finite entries in {name}, got NaN or infinity; check how it was extracted")
-    return values
+    return real_array(name, w_vo, "dim dim" if rank == 2 else "head dim dim")
 
 
 def require_norm(norm: str) -> None:
@@ -292,34 +298,28 @@ def _squared_gain(dim: int, norm: str, gain: object) -> np.ndarray:
 
 
 def require_gain(gain: object, dim: int) -> np.ndarray:
-    scale = np.asarray(gain, dtype=np.float64)
-    if scale.shape != (dim,):
-        raise ValueError(f"expected a gain of shape ({dim},), got {scale.shape}; it has one entry per dimension")
-    return scale
+    return real_array("gain", gain, str(dim))
 
 
 def require_mix(t: object) -> np.ndarray:
-    mix = np.atleast_1d(np.asarray(t, dtype=np.float64))
+    mix = np.atleast_1d(real_array("t", t, "*point"))
     if not (np.all(mix >= 0) and np.all(mix <= 1)):
         raise ValueError(f"expected every t in [0, 1], got values in [{mix.min()}, {mix.max()}]; t=1 is uniform")
     return mix
 
 
 def require_covariance(covariance: object, dim: int) -> np.ndarray:
-    r = np.asarray(covariance, dtype=np.float64)
-    if r.shape != (dim, dim) or not abs(np.trace(r) - 1) <= 1e-9 or not np.allclose(r, r.T, atol=1e-12):
+    r = real_array("covariance", covariance, f"{dim} {dim}")
+    if not abs(np.trace(r) - 1) <= 1e-9 or not np.allclose(r, r.T, atol=1e-12):
         raise ValueError(
-            f"expected a symmetric covariance of shape ({dim}, {dim}) and trace 1, got shape {r.shape} and trace"
-            f" {np.trace(r) if r.ndim == 2 else 'undefined'}; divide it by its trace"
+            f"expected a symmetric covariance of trace 1, got trace {np.trace(r):g} and largest |R - R^T| ="
+            f" {np.abs(r - r.T).max():g}; divide it by its trace"
         )
     return r
 
 
 def require_direction(direction: object, dim: int) -> np.ndarray:
-    u = np.asarray(direction, dtype=np.float64)
-    if u.shape != (dim,) or not abs(np.linalg.norm(u) - 1) <= 1e-9:
-        raise ValueError(
-            f"expected a unit direction of shape ({dim},), got shape {u.shape} and norm {np.linalg.norm(u):g};"
-            " divide it by its norm"
-        )
+    u = real_array("direction", direction, str(dim))
+    if not abs(np.linalg.norm(u) - 1) <= 1e-9:
+        raise ValueError(f"expected a unit direction, got norm {np.linalg.norm(u):g}; divide it by its norm")
     return u

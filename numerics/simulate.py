@@ -18,6 +18,7 @@ from jaxtyping import Float, Int
 from scipy import stats
 
 from numerics import oversmoothing_sampling as sampling
+from numerics.arguments import real_array, row_number, whole_number
 from numerics.attention import require_row_stochastic
 from numerics.moments import require_covariance, require_direction, require_gain, require_norm, require_rho
 
@@ -39,15 +40,15 @@ Progress = Callable[[int, int], None]
 class IsotropicValue:
     """A fresh V = tau I + s G/sqrt(d) per draw and layer, G iid standard normal: tr V/d -> tau, |V|_F^2/d -> phi.
 
-    s^2 = phi - tau^2; raises ValueError unless phi >= tau^2 (Cauchy-Schwarz).
+    s^2 = phi - tau^2; raises ValueError unless tau^2 <= phi < inf (Cauchy-Schwarz). Claim O8.
     """
 
     tau: float
     phi: float
 
     def __post_init__(self) -> None:
-        if not self.phi >= self.tau**2:
-            raise ValueError(f"expected phi >= tau^2, got phi={self.phi}, tau={self.tau}; |V|_F^2/d >= (tr V/d)^2")
+        if not self.tau**2 <= self.phi < float("inf"):
+            raise ValueError(f"expected finite phi >= tau^2, got phi={self.phi}, tau={self.tau}; |V|_F^2/d >= (tr V/d)^2")
 
 
 @dataclass(frozen=True)
@@ -103,14 +104,18 @@ class _Spec:
 def structured_value(
     direction: Float[np.ndarray, " dim"], alpha: float, beta: float
 ) -> Float[np.ndarray, "dim dim"]:
-    """V = alpha u u^T + beta (I - u u^T) for a unit u (claim O9).
+    """V = alpha u u^T + beta (I - u u^T) for a unit u (d,): returns (d, d).
+
+    Raises ValueError for a u off the sphere, NaN or infinity. Claim O9.
 
     Example:
 
     >>> structured_value([1.0, 0.0], alpha=-1.0, beta=0.25).tolist()
     [[-1.0, 0.0], [0.0, 0.25]]
     """
-    u = require_direction(direction, len(np.asarray(direction)))
+    u = require_direction(direction, np.size(direction))
+    if not np.isfinite([alpha, beta]).all():
+        raise ValueError(f"expected finite alpha and beta, got {alpha} and {beta}; they are V's two eigenvalues")
     return beta * np.eye(len(u)) + (alpha - beta) * np.outer(u, u)
 
 
@@ -144,8 +149,10 @@ def simulate_step(
     ``dim`` where neither V nor tokens fix it; ``null_token`` s makes V x_s = 0 by projection; ``queries`` restricts
     the rows computed; ``gain`` (d,) acts after the norm; ``memory_cap`` bytes for the arrays of a chunk (A, V and
     their copies, O(T^2 + d^2), come on top); ``progress(done, draws)`` is called after each. ``method`` "gram" samples
-    inner products only (module `oversmoothing_sampling`), "auto" does so where it applies.
-    Raises ValueError on bad input. Claims O1, O2, O6.
+    inner products only (module `oversmoothing_sampling`), "auto" does so where it applies. One query alone has no
+    pair: its mean cosines are 0 by convention.
+    Raises ValueError for shapes that do not fit, NaN, rows off the simplex, options out of range, a memory cap below one
+    draw, or outputs that are 0 (they have no cosine). Claims O1, O2, O6.
 
     Example:
 
@@ -212,7 +219,7 @@ def simulate_depth(
     """Iterate the layer of `simulate_step` L times and record the mean pair cosine of every layer (claim O8).
 
     Args: ``value`` is an `IsotropicValue` (fresh per layer and draw), V (d, d) in every layer, or (L, d, d); the
-    others as in `simulate_step`, one head. Layer 0 is the normalised input. Raises ValueError on bad input.
+    others as in `simulate_step`, one head. Layer 0 is the normalised input. Raises ValueError as that does.
 
     Example:
 
@@ -221,11 +228,10 @@ def simulate_depth(
     >>> run.mean_cosine.mean.shape
     (3,)
     """
-    if layers < 1:
-        raise ValueError(f"expected at least one layer, got {layers}; use simulate_step for a single one")
+    layers = whole_number("the number of layers", layers, 1, "use simulate_step for the moments of a single one")
     given = None
     if not isinstance(value, IsotropicValue):
-        given = np.asarray(value, dtype=np.float64)
+        given = real_array("value", value, "*layer dim dim")
         if given.ndim == 3 and len(given) != layers:
             raise ValueError(f"expected one V per layer ({layers}), got {len(given)}; stack them as (layers, d, d)")
         given = np.broadcast_to(given, (layers, *given.shape)) if given.ndim == 2 else given
@@ -266,26 +272,23 @@ def _problem(attention, value, rho, dim, num_tokens, tokens, covariance, directi
              confidence) -> _Problem:
     """Validate everything at the boundary and lay out the arrays the kernels take."""
     require_rho(rho)
-    if draws < 1:
-        raise ValueError(f"expected at least one draw, got draws={draws}; a t-interval needs two")
+    whole_number("the number of draws", draws, 1, "a t-interval needs two")
     if not 0 < confidence < 1:
         raise ValueError(f"expected a confidence in (0, 1), got {confidence}; 0.99 is the default")
     require_norm(norm)
     weights, size = None, num_tokens
     if not callable(attention):
-        heads = np.asarray(attention, dtype=np.float64)
+        heads = real_array("attention", attention, "*head token token")
         heads = heads[None] if heads.ndim == 2 else heads
-        if heads.ndim != 3 or heads.shape[1] != heads.shape[2]:
-            raise ValueError(f"expected attention (T, T) or (heads, T, T), got {heads.shape}; query axis first")
+        if heads.ndim != 3:
+            raise ValueError(f"expected attention (T, T) or (heads, T, T), got shape {heads.shape}; query axis first")
         weights = jnp.stack([require_row_stochastic(head) for head in heads])
         size = heads.shape[1]
-    given = None if isinstance(tokens, str) else np.asarray(tokens, dtype=np.float64)
+    given = None if isinstance(tokens, str) else real_array("tokens", tokens, "token dim")
     if given is not None:
-        if given.ndim != 2 or not np.all(np.isfinite(given)):
-            raise ValueError(f"expected finite tokens of shape (T, d), got shape {given.shape}; rows are tokens")
         size, dim = size or len(given), given.shape[1]
     elif tokens not in ("gaussian", "spherical"):
-        raise ValueError(f"expected tokens 'gaussian', 'spherical' or an array (T, d), got {tokens!r}")
+        raise ValueError(f"expected tokens 'gaussian', 'spherical' or an array (T, d), got {tokens!r}; choose one")
     if size is None or (given is not None and len(given) != size):
         raise ValueError(f"expected one row of attention per token, got {size} rows for"
                          f" {0 if given is None else len(given)} tokens; pass num_tokens with a function")
@@ -297,21 +300,21 @@ def _problem(attention, value, rho, dim, num_tokens, tokens, covariance, directi
         if weights is not None and len(weights) != 1:
             raise ValueError(f"expected one head with an isotropic V, got {len(weights)}; pass attention (T, T)")
     else:
-        matrices = np.asarray(value, dtype=np.float64)
+        matrices = real_array("value", value, "*head dim dim")
         matrices = matrices[None] if matrices.ndim == 2 else matrices
         wanted = (len(weights) if weights is not None else 1, dim or matrices.shape[-1], dim or matrices.shape[-1])
-        if matrices.shape != wanted or not np.all(np.isfinite(matrices)):
-            raise ValueError(f"expected finite V of shape (d, d) per head, {wanted} in all, got {np.shape(value)};"
+        if matrices.shape != wanted:
+            raise ValueError(f"expected V of shape (d, d) per head, {wanted} in all, got shape {np.shape(value)};"
                              " rows are outputs, and d is the tokens' dimension")
         dim = wanted[-1]
         entry = {"w_vo": jnp.asarray(matrices)}
     u = np.eye(dim)[0] if direction is None else require_direction(direction, dim)
     scale = None if gain is None else require_gain(gain, dim)
-    if null_token is not None and not 0 <= null_token < size:
-        raise ValueError(f"expected a null token in 0..{size - 1}, got {null_token}; pass its row number")
+    if null_token is not None:
+        null_token = row_number("the null token", null_token, size)
     kind = "given" if given is not None else "covariance" if covariance is not None else tokens
     if covariance is not None and (given is not None or tokens == "spherical"):
-        raise ValueError("expected a covariance with Gaussian tokens only; drop one of the two arguments")
+        raise ValueError("expected Gaussian tokens beside a covariance, got others; drop one of the two arguments")
     root = None if covariance is None else jnp.asarray(_square_root(require_covariance(covariance, dim)))
     inputs = {
         "attention": weights, "value": entry, "rho": jnp.float64(rho), "direction": jnp.asarray(u), "root": root,
@@ -335,11 +338,11 @@ def _queries(queries, size: int) -> jax.Array:
 
 def _require_route(wanted: str, route: str) -> None:
     if wanted not in ("auto", "embedding", "gram"):
-        raise ValueError(f"expected method 'auto', 'embedding' or 'gram', got {wanted!r}")
+        raise ValueError(f"expected method 'auto', 'embedding' or 'gram', got {wanted!r}; choose one of them")
     if wanted == "gram" and route != "gram":
         raise ValueError(
             "expected a setting the Gram route covers (isotropic tokens, no gain, and either a fresh isotropic V with"
-            " RMSNorm and d >= 2T or one shared attention row with a given V); use method='embedding'"
+            " RMSNorm and d >= 2T or one shared attention row with a given V), got another; use method='embedding'"
         )
 
 

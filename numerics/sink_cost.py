@@ -123,12 +123,12 @@ def sink_cost(
 
 def why_not_bounded(query_side: MinNormPoint, key_side: MinNormPoint) -> str:
     """Why no W, or none that float64 could find, prefers the sink: which hull holds its forbidden point. Claim G1."""
-    sides = ((query_side, "0", "the queries", "a query's product with every direction"),
-             (key_side, "the sink", "the keys", "the sink's lead over the keys"))
-    for side, point, hull, product in sides:
+    sides = ((query_side, "0", "the queries", "has a positive product with each of them"),
+             (key_side, "the sink", "the keys", "puts the sink before each of them"))
+    for side, point, hull, wish in sides:
         if side.status == "contains_zero":
             return (f"no W exists: {point} lies in the convex hull of {hull} (weights on {len(side.support)} of them reach"
-                    f" it to within {side.distance_upper:.1e}), so {product} cannot be positive throughout (G1)")
+                    f" it to within {side.distance_upper:.1e}), so no direction {wish} (G1)")
     open_sides = [f"{point} may lie in the convex hull of {hull} (distance {side.distance_lower:.1e} to"
                   f" {side.distance_upper:.1e})" for side, point, hull, _ in sides if side.status == "undecided"]
     return f"float64 cannot tell whether some W exists: {' and '.join(open_sides)} (G1)" if open_sides else ""

@@ -58,7 +58,7 @@ def importance(attention: AnyRows, *, first_row: bool = True) -> Float[np.ndarra
     """Importance of each key k = 0..T-1: (1/(T-k)) sum_i a_ik, so that a late key is not punished for being late.
 
     The divisor counts the queries that see key k under a causal mask. ``first_row=False`` leaves query 0 out
-    of the sum, and of the divisor of key 0. Returns (T,). Claim P0.
+    of the sum, and of the divisor of key 0. Arguments and errors as in ``column_mass``. Returns (T,). Claim P0.
 
     Example:
 
@@ -72,7 +72,9 @@ def importance(attention: AnyRows, *, first_row: bool = True) -> Float[np.ndarra
 
 
 def diagonal_mass(attention: AnyRows, *, first_row: bool = True) -> float:
-    """Mean of a_ii over the queries; ``first_row=False`` leaves out query 0. Claim P0.
+    """Mean of a_ii over the queries; ``first_row=False`` leaves out query 0.
+
+    Arguments and errors as in ``column_mass``. Claim P0.
 
     Example:
 
@@ -103,7 +105,7 @@ def sink_score(attentions: Sequence[AnyRows], *, measure: str = "importance", ke
         raise ValueError(f"expected a threshold between 0 and 1, got {threshold}; published ones are 0.3 and 0.8")
     if len(attentions) == 0:
         raise ValueError("expected at least one sequence's attention, got none; give a list of (T, T) arrays")
-    shortest = min(np.shape(rows)[0] for rows in attentions)
+    shortest = min(len(_rows(rows, first_row=True)) for rows in attentions)
     if not -shortest <= key < shortest:
         raise ValueError(f"expected a key that every sequence has, got {key} and a sequence of {shortest} tokens; "
                          "choose a smaller key")

@@ -96,7 +96,7 @@ def test_a_negative_key_counts_from_the_end():
     ({"attentions": []}, "at least one sequence"), ({"measure": "peak"}, "measure among"),
     ({"threshold": 0.0}, "threshold"),
     ({"threshold": float("nan")}, "threshold"), ({"key": 3}, "every sequence has"), ({"key": -4}, "every sequence has"),
-    ({"attentions": [np.ones((3, 3))]}, "simplex"), ({"attentions": [np.full((3, 3), np.nan)]}, "simplex"),
+    ({"attentions": [np.ones((3, 3))]}, "simplex"), ({"attentions": [np.full((3, 3), np.nan)]}, "finite entries"),
     ({"attentions": [np.full((2, 4), 0.25)]}, "square"),
     ({"attentions": [np.eye(1)], "first_row": False}, "two tokens")])
 def test_bad_input_is_one_sentence(arguments, message):
