@@ -38,7 +38,8 @@ def test_a_machine_path_is_seen(line: str) -> None:
 
 def test_a_source_file_longer_than_five_hundred_lines_says_why_at_its_top() -> None:
     long = [path for path in tracked() if path.suffix in (".py", ".v") and len(path.read_text().splitlines()) > LONGEST]
-    assert [str(path.relative_to(ROOT)) for path in long if "More than 500 lines, because" not in path.read_text()[:300]] == []
+    assert [str(path.relative_to(ROOT)) for path in long
+            if "More than 500 lines, because" not in path.read_text()[:300]] == []
 
 
 def test_every_test_folder_mirrors_a_room() -> None:
