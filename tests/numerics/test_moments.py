@@ -128,14 +128,14 @@ BAD = {
     "direction": (lambda: drift_statistics(np.eye(2), direction=np.ones(2)), "unit direction"),
     "gain": (lambda: drift_statistics(np.eye(2), gain=np.ones(3)), "gain of shape"),
     "norm": (lambda: drift_statistics(np.eye(2), norm="batch"), "'rms' or 'layer'"),
-    "t above one": (lambda: mix_curve(np.array([1.1]), 3, 0.1, drift_statistics(np.eye(2))), "finite entries in t"),
+    "t above one": (lambda: mix_curve(np.array([1.1]), 3, 0.1, drift_statistics(np.eye(2))), r"t in \[0, 1\]"),
     "t NaN": (lambda: mix_curve(np.array([np.nan]), 3, 0.1, drift_statistics(np.eye(2))), "finite entries in t"),
     "one token": (lambda: mix_curve(np.array([0.5]), 1, 0.1, drift_statistics(np.eye(2))), "number of tokens .* at least 2"),
     "phi": (lambda: mix_maximum(0.0, -1.0), "phi >= 0"),
     "drift": (lambda: depth_curve(0.1, -1.5, 2), "drift >= -1"),
     "heads": (lambda: o1_gram_heads(np.eye(2)[None], 0.1, 1, 1, np.zeros(2), np.zeros((2, 2))),
               "one row of phi per head"),
-    "pair": (lambda: mean_off_diagonal(np.eye(1)), "number of tokens .* at least 2"),
+    "pair": (lambda: mean_off_diagonal(np.eye(1)), "at least two tokens"),
 }
 
 
