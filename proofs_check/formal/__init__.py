@@ -1,2 +1,1 @@
-"""Rocq/MathComp sources of the general theorems, and the gate that rebuilds them and asks what they rest
-on."""
+"""Rocq/MathComp sources of the general theorems, and the gate that rebuilds them and asks what they rest on."""

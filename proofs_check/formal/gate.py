@@ -1,5 +1,4 @@
-"""The gate: rebuild every Rocq source, ask the kernel what each named theorem rests on, and accept or reject
-it.
+"""The gate: rebuild every Rocq source, ask Rocq what each named theorem rests on, and accept or reject it.
 
 Run it with `python -m proofs_check.formal.gate` (add `--coqchk` for the independent checker, `--no-cache` to
 build everything again, `--pin` after changing a source). Exit code 0: every theorem accepted; 1: something
@@ -107,8 +106,7 @@ class GateResult:
 
 
 def _ask(entries: tuple[Entry, ...]) -> tuple[str, list[tuple[int, str]]]:
-    """A file that asks about each theorem between marker lines; nothing of ours is imported, so no notation
-    can interfere."""
+    """A file that asks about each theorem between marker lines; nothing of ours is imported: no notation interferes."""
     lines, questions = [PREAMBLE + "Set Printing Width 100000."], []
     for module in dict.fromkeys(e.file[:-2] for e in entries):
         lines.append(f"Require {LIBRARY}.{module}.")
@@ -155,8 +153,7 @@ def _judge_file(
     toolchain: Toolchain,
     cache: Path,
 ) -> list[tuple[Entry, str, str, str]]:
-    """For each entry of one file: (entry, statement, assumptions, reason); the reason is empty when all is
-    well."""
+    """For each entry of one file: (entry, statement, assumptions, reason); the reason is empty when all is well."""
     module = file[:-2]
     outcome = built[module]
     if isinstance(outcome, BuildFailed):
@@ -217,10 +214,7 @@ def run_gate(directory: Path = HERE, *, cache: Path | None = None, coqchk: bool 
     set_sha256 = sha256(json.dumps(digests, sort_keys=True))
     for file in digests:
         if digests[file] != pinned[file]:
-            problems.append(
-                f"{file} is not the pinned source; review the change, then run the gate with "
-                "--pin."
-            )
+            problems.append(f"{file} is not the pinned source; review the change, then run the gate with --pin.")
         problems += [f"{file}, {escape}" for escape in escapes(sources[file[:-2]])]
     if any(file not in digests for file in pinned):
         return GateResult((), toolchain.versions, set_sha256, "", tuple(problems))

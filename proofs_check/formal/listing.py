@@ -40,33 +40,24 @@ def read_list(directory: Path = HERE) -> tuple[dict[str, str], tuple[Entry, ...]
         sources = {str(file): str(digest) for file, digest in data["sources"].items()}
         entries = tuple(Entry(**line) for line in data["theorems"])
     except (OSError, KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
-        raise ValueError(
-            f"theorems.json is not readable as sources and theorems ({error!r}); restore its "
-            "form."
-        ) from error
+        raise ValueError(f"expected sources and theorems in theorems.json, got {error!r}; restore its form") from error
     for file in sources:
         if not (file.endswith(".v") and NAME.match(file[:-2])):
-            raise ValueError(
-                f"theorems.json lists the source {file!r}; expected a plain name such as "
-                "Geometry.v."
-            )
+            raise ValueError(f"expected names such as Geometry.v as sources of theorems.json, got {file!r}; rename it")
     seen = set()
     for entry in entries:
         if entry.file not in sources:
-            raise ValueError(
-                f"theorems.json puts {entry.theorem} in {entry.file}, which sources does not list; list "
-                "it."
-            )
+            raise ValueError(f"expected {entry.theorem} in a file that sources of theorems.json lists, got "
+                             f"{entry.file}; list it")
         for name in (entry.theorem, entry.satisfiable or "none"):
             if not NAME.match(name):
-                raise ValueError(f"theorems.json names {name!r}; expected an identifier of Rocq.")
+                raise ValueError(f"expected identifiers of Rocq in theorems.json, got {name!r}; correct it")
         if not entry.claim or (entry.claim, entry.part) in seen:
-            raise ValueError(
-                f"theorems.json has the part {entry.part!r} of claim {entry.claim!r} twice or "
-                "unnamed."
-            )
+            raise ValueError(f"expected each part of a named claim once in theorems.json, got {entry.part!r} of "
+                             f"{entry.claim!r} twice or unnamed; correct it")
         if not isinstance(entry.extra, bool):
-            raise ValueError(f"theorems.json has extra = {entry.extra!r} for {entry.theorem}; expected true or false.")
+            raise ValueError(f"expected true or false as extra of {entry.theorem} in theorems.json, got "
+                             f"{entry.extra!r}; correct it")
         seen.add((entry.claim, entry.part))
     return sources, entries
 

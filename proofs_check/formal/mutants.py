@@ -55,8 +55,7 @@ class Mutant:
 
 @dataclass(frozen=True)
 class MutantReport:
-    """What became of a mutant: `killed` when its proof failed (and its negation, if named, is proved); else
-    `reason`."""
+    """What became of a mutant: `killed` when its proof failed (and its negation, if named, is proved), or `reason`."""
 
     mutant: Mutant
     killed: bool
@@ -65,43 +64,35 @@ class MutantReport:
 
 
 def read_mutants(directory: Path = HERE) -> tuple[Mutant, ...]:
-    """Read `mutants.json`. Raises ValueError, with one sentence, when it is not what the docstring
-    describes."""
+    """Read `mutants.json`.  Raises ValueError, with one sentence, when it is not what the module's docstring says."""
     try:
         data = json.loads((directory / "mutants.json").read_text(encoding="utf-8"))
         return tuple(Mutant(**line) for line in data["mutants"])
     except (OSError, KeyError, TypeError, json.JSONDecodeError) as error:
-        raise ValueError(
-            f"mutants.json is not readable as a list of mutants ({error!r}); restore its "
-            "form."
-        ) from error
+        raise ValueError(f"expected a list of mutants in mutants.json, got {error!r}; restore its form") from error
 
 
 def locate(source: str, theorem: str) -> tuple[int, int, int]:
-    """Where a theorem stands: start of its sentence, end of the statement (its full stop), end of its
-    `Qed.`."""
+    """Where a theorem stands: start of its sentence, end of the statement (its full stop), end of its `Qed.`."""
     blank = blank_comments_and_strings(source)
     # Blanking a string keeps its length, so positions agree.
     start = re.search(STATES.format(re.escape(theorem)), blank)
     if start is None:
-        raise ValueError(f"no theorem is named {theorem}.")
+        raise ValueError(f"expected a theorem named {theorem}, got none; correct mutants.json")
     stop = re.search(r"\.(?=\s)", blank[start.end() :])
     end = re.search(r"\bQed\.(?=\s|\Z)", blank[start.end() :])
     if stop is None or end is None:
-        raise ValueError(f"the theorem {theorem} has no proof that ends with Qed.")
+        raise ValueError(f"expected a proof of {theorem} that ends with Qed, got none; finish it")
     return start.start(), start.end() + stop.start(), start.end() + end.end()
 
 
 def mutate(source: str, mutant: Mutant) -> tuple[str, tuple[int, int], str]:
-    """The mutated source (cut after the theorem), where its statement ends (line, byte in it), the mutated
-    statement."""
+    """The mutated source, cut after the theorem; where its statement ends (line, byte in it); that statement."""
     start, stop, end = locate(source, mutant.theorem)
     statement = source[start:stop]
     if statement.count(mutant.replace) != 1 or mutant.replace == mutant.by:
-        raise ValueError(
-            f"{mutant.replace!r} does not occur exactly once in the statement of "
-            f"{mutant.theorem}."
-        )
+        raise ValueError(f"expected {mutant.replace!r} exactly once in the statement of {mutant.theorem}, with another "
+                         f"text to replace it, got {statement.count(mutant.replace)} times; correct mutants.json")
     changed = statement.replace(mutant.replace, mutant.by)
     head = source[:start] + changed
     place = (head.count("\n") + 1, len(head.rpartition("\n")[2].encode()))
@@ -117,7 +108,7 @@ def as_proposition(statement: str) -> str:
         if char == ":" and depth == 0:
             binders, body = rest[:i].strip(), rest[i + 1 :].strip()
             return f"forall {binders}, {body}" if binders else body
-    raise ValueError(f"the statement {statement[:60]!r} has no colon between its arguments and its body.")
+    raise ValueError(f"expected a colon between arguments and body, got the statement {statement[:60]!r}; write one")
 
 
 def header(source: str) -> str:
@@ -163,10 +154,7 @@ def run_mutants(directory: Path = HERE, *, cache: Path | None = None,
         for mutant in mutants:
             module = mutant.file[:-2]
             if module not in sources:
-                raise ValueError(
-                    f"mutants.json names {mutant.file}, which theorems.json does not list; list "
-                    "it."
-                )
+                raise ValueError(f"expected a file of theorems.json, got {mutant.file} in mutants.json; list it")
             needed = {m: compiled[m] for m in all_dependencies(module, sources)}
             reason, negated = "", False
             text, place, _ = mutate(sources[module], mutant)
@@ -181,10 +169,8 @@ def run_mutants(directory: Path = HERE, *, cache: Path | None = None,
             if mutant.negation and not reason:
                 wanted = mutant.negation.rpartition(".")[0]
                 if wanted not in sources:
-                    raise ValueError(
-                        f"{mutant.negation} is in no file that theorems.json lists; name it "
-                        "Module.lemma."
-                    )
+                    raise ValueError(f"expected Module.lemma of a file of theorems.json, got {mutant.negation}; "
+                                     "correct mutants.json")
                 modules = {*all_dependencies(wanted, sources), wanted, *needed, module}
                 libraries = {m: compiled[m] for m in modules}
                 try:

@@ -1,5 +1,4 @@
-"""Running Rocq: find it, compile a set of sources outside the package, keep finished results in the user's
-cache."""
+"""Running Rocq: find it, compile sources outside the package, keep finished results in the user's cache."""
 
 from __future__ import annotations
 
@@ -78,10 +77,8 @@ def find_toolchain() -> Toolchain:
     for name in MATHCOMP:
         path = where / "user-contrib" / "mathcomp" / name
         if not path.is_file():
-            raise RocqMissing(
-                f"a Rocq library is missing: mathcomp/{name} was not found; on Debian 12 install "
-                f"{PACKAGES}."
-            )
+            raise RocqMissing(f"a Rocq library is missing: mathcomp/{name} was not found; "
+                              f"on Debian 12 install {PACKAGES}.")
         # MathComp carries no version of its own: the digest of a compiled module, which fixes all it was
         # built on.
         versions.append((f"mathcomp/{name}", "sha256:" + sha256(path.read_bytes())))
@@ -133,8 +130,7 @@ def _publish(work: Path, final: Path) -> None:
 
 
 def build_order(sources: Mapping[str, str]) -> tuple[str, ...]:
-    """Modules so that each comes after the ones it requires. Raises ValueError on an unknown module or a
-    cycle."""
+    """Modules so that each comes after the ones it requires.  Raises ValueError on an unknown module or a cycle."""
     order: list[str] = []
     open_: list[str] = []
 
@@ -142,15 +138,11 @@ def build_order(sources: Mapping[str, str]) -> tuple[str, ...]:
         if name in order:
             return
         if name in open_:
-            raise ValueError(
-                f"the sources require each other in a circle: {' -> '.join([*open_, name])}; break "
-                "it."
-            )
+            raise ValueError("expected sources that can be put in an order, got some that require each other in a "
+                             f"circle: {' -> '.join([*open_, name])}; break it")
         if name not in sources:
-            raise ValueError(
-                f"{open_[-1]}.v requires {name}, which is not among the listed sources; list {name}.v "
-                "too."
-            )
+            raise ValueError(f"expected {name}.v among the listed sources, since {open_[-1]}.v requires it, got none; "
+                             "list it")
         open_.append(name)
         for dependency in imports(sources[name], LIBRARY):
             visit(dependency)

@@ -13,8 +13,7 @@ BUILT_IN = ("Coq.Numbers.Cyclic.Int63.PrimInt63.", "Coq.Floats.PrimFloat.")
 
 
 def check_separately(built: Mapping[str, Path], timeout: int = 3600) -> tuple[str, tuple[str, ...]]:
-    """Run coqchk on compiled modules: its summary, and each thing in it that is not allowed as one
-    sentence."""
+    """Run coqchk on compiled modules: its summary, and one sentence for each thing in it that is not allowed."""
     with tempfile.TemporaryDirectory(prefix="sinkproof-") as directory:
         work = Path(directory)
         for module, path in built.items():
@@ -25,8 +24,7 @@ def check_separately(built: Mapping[str, Path], timeout: int = 3600) -> tuple[st
 
 
 def judge_summary(returncode: int, printed: str) -> tuple[str, tuple[str, ...]]:
-    """Judge coqchk's exit code and output: the summary without built-in numbers, and what is wrong, one
-    sentence each."""
+    """Judge coqchk's exit code and output: the summary without built-in numbers, and a sentence for each fault."""
     _, found, summary = printed.partition("CONTEXT SUMMARY")
     if returncode != 0 or not found:
         return "", (f"coqchk did not accept the libraries: {' '.join(printed.split())[-400:]}",)

@@ -24,6 +24,8 @@ FORBIDDEN = {
     "Conjecture": "it assumes a statement",
     "Conjectures": "it assumes statements",
     "Primitive": "it declares a term without a body",
+    "Symbol": "it declares a term without a body",
+    "Symbols": "it declares terms without bodies",
     "Declare": "it declares a module or plugin without a body",
     "bypass_check": "it turns a kernel check off",
     "Load": "it reads another file's text",
@@ -35,7 +37,7 @@ FORBIDDEN = {
 # Assumptions that a section discharges, and that are axioms anywhere else.
 SECTION_ONLY = {"Variable", "Variables", "Hypothesis", "Hypotheses", "Context"}
 
-# Flags whose change turns a check of the kernel off or adds a rule to it; each as a sequence of words.
+# Flags and commands that turn a check of the kernel off or add a rule to it; each as a sequence of words.
 KERNEL_FLAGS = (
     ("Guard", "Checking"),
     ("Positivity", "Checking"),
@@ -43,6 +45,8 @@ KERNEL_FLAGS = (
     ("Universes", "Checking"),
     ("Definitional", "UIP"),
     ("Type", "In", "Type"),
+    ("Rewrite", "Rule"),
+    ("Rewrite", "Rules"),
 )
 
 OPENERS = {"Section", "Module"}
@@ -52,8 +56,7 @@ MODIFIERS = {"Local", "Global", "Polymorphic", "Monomorphic", "Program", "Time",
 
 @dataclass(frozen=True)
 class Sentence:
-    """One vernacular sentence: its words (comments dropped, each string one token), its first line, its
-    place.
+    """One vernacular sentence: its words (comments dropped, each string one token), its first line, its place.
 
     `source[start:end]` is its text, full stop included.
     """
@@ -65,8 +68,7 @@ class Sentence:
 
 
 def blank_comments_and_strings(source: str) -> str:
-    """Replace each comment by blanks and each string by `""` padded with blanks, keeping every line where it
-    is.
+    """Replace each comment by blanks and each string by `""` padded with blanks, keeping every line where it is.
 
     Comments nest, and a string inside a comment is read as a string, so `(* "*)" *)` is one comment. Raises
     ValueError when a comment or a string does not end.
@@ -83,10 +85,7 @@ def blank_comments_and_strings(source: str) -> str:
             while True:  # a doubled quote is a quote inside the string
                 end = source.find('"', end)
                 if end < 0:
-                    raise ValueError(
-                        "the source has a string that does not end; close it with a double "
-                        "quote."
-                    )
+                    raise ValueError("the source has a string that does not end; close it with a double quote.")
                 if source.startswith('""', end):
                     end += 2
                     continue
@@ -156,8 +155,7 @@ def _contains(words: tuple[str, ...], part: tuple[str, ...]) -> bool:
 
 
 def escapes(source: str) -> tuple[str, ...]:
-    """Every construct of `source` that could hide an unproved statement, each as one sentence; empty when
-    clean."""
+    """Every construct of `source` that could hide an unproved statement, each as one sentence; empty when clean."""
     found: list[str] = []
     stack: list[tuple[str, str]] = []  # open sections and modules, as (kind, name)
     try:
@@ -171,10 +169,7 @@ def escapes(source: str) -> tuple[str, ...]:
                 found.append(f"line {line}: {word} is not allowed: {FORBIDDEN[word]}.")
         for flag in KERNEL_FLAGS:
             if _contains(words, flag):
-                found.append(
-                    f"line {line}: the flag {' '.join(flag)} is not allowed: it changes the kernel's "
-                    "checks."
-                )
+                found.append(f"line {line}: {' '.join(flag)} is not allowed: it changes the kernel's checks.")
         command = _command(words)
         if not command:
             continue
@@ -189,16 +184,12 @@ def escapes(source: str) -> tuple[str, ...]:
             if stack:
                 stack.pop()
         elif head in SECTION_ONLY and not any(kind == "Section" for kind, _ in stack):
-            found.append(
-                f"line {line}: {head} outside a section is an axiom; put it inside one or quantify "
-                "it."
-            )
+            found.append(f"line {line}: {head} outside a section is an axiom; put it inside one or quantify it.")
     return tuple(found)
 
 
 def imports(source: str, root: str) -> tuple[str, ...]:
-    """Names of the modules of library `root` that a source requires with `From root Require ...`, in
-    order."""
+    """Names of the modules of library `root` that a source requires with `From root Require ...`, in order."""
     names: list[str] = []
     for sentence in sentences(source):
         words = sentence.words

@@ -81,7 +81,7 @@ def test_the_header_keeps_scopes_and_drops_definitions():
     text += "Local Definition x := 1.\nSet Implicit Arguments. Import c.\n"
     assert header(text).split("\n")[:4] == [
         "From a Require Import b.", "Local Open Scope ring_scope.", "Set Implicit Arguments.", "Import c.",
-    ]  # fmt: skip
+    ]
 
 
 def test_a_broken_list_of_mutants_is_refused(tmp_path: Path):

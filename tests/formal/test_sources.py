@@ -1,5 +1,4 @@
-"""The committed Rocq sources: what can be said without Rocq, and, marked slow, the gate and the mutants
-themselves."""
+"""The committed Rocq sources: what can be said without Rocq, and, marked slow, the gate and the mutants themselves."""
 
 from __future__ import annotations
 

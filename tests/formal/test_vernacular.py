@@ -45,6 +45,10 @@ def test_a_clean_source_has_no_escape():
         ('Add LoadPath "x".', "LoadPath"),
         ('Load "x".', "Load"),
         ("Primitive f := #int63_add.", "Primitive"),
+        ("Symbol f : nat -> nat.", "Symbol"),
+        ("Symbols f g : False.", "Symbols"),
+        ("Rewrite Rule r := f 0 => 1.", "Rewrite Rule"),
+        ("#[local] Rewrite Rules r := f 0 => 1.", "Rewrite Rules"),
     ],
 )
 def test_each_escape_is_found_on_its_line(addition: str, word: str):
