@@ -1,8 +1,8 @@
 """X3: softmax_1 is ordinary softmax with one more key, of logit 0 and value 0: a null sink that no token has to play.
 
 softmax_1 has the weights e^{l_j} / (1 + sum_k e^{l_k}) (E. Miller, "Attention is off by one", 2023).  Statements are
-about z_j = e^{l_j} > 0 and the new key's e_0 = e^{l_0} and value v_0, so that they are exact; theory.md calls a sink
-with value 0 a null sink (O6), and says in E7 that softmax_1 needs none: its weights need not sum to one.
+about z_j = e^{l_j} > 0 and the new key's e_0 = e^{l_0} and value v_0, so that they are exact.  A sink with value 0 is
+the null sink of claim O6; that softmax_1 needs none among the tokens, as its weights need not sum to one, is in claim E7.
 """
 
 from __future__ import annotations
