@@ -2,7 +2,7 @@
 
 softmax_1 has the weights e^{l_j} / (1 + sum_k e^{l_k}) (E. Miller, "Attention is off by one", 2023).  Statements are
 about z_j = e^{l_j} > 0 and the new key's e_0 = e^{l_0} and value v_0, so that they are exact.  A sink with value 0 is
-the null sink of claim O6; that softmax_1, whose weights need not sum to one, needs none among the tokens is in claim E7.
+the null sink of claim O6; softmax_1, whose weights need not sum to one, needs none among the tokens (claim E7).
 """
 
 from __future__ import annotations
