@@ -131,10 +131,16 @@ def test_every_limit_of_the_kernel_is_on_the_page() -> None:
 
 
 def test_every_form_of_witness_is_on_the_page() -> None:
-    texts = ast.walk(ast.parse(Path(separation.__file__).read_text() + Path(norms.__file__).read_text()))
-    forms = {name for name in ("normal", "weights", "basis", "left", "values", "right")}
-    assert {", ".join(words.WITNESSES)} == {"normal, weights, basis, left, values, right"}
-    assert forms <= {node.value for node in texts if isinstance(node, ast.Constant)}
+    named = [name for text in words.WITNESSES for name in text.split(", ")]
+    with pytest.raises(Rejected, match="exactly one of (.*)") as caught:
+        decide({}, [], [], ["separable([[1]], 'k')"], {"k": {}})
+    either = str(caught.value).partition("exactly one of ")[2].split(", ")
+    row = words.FUNCTIONS["norm_at_most"]
+    whole = encode_instance(Part("any", "any"), Instance({}, row.witnesses))["witnesses"]["k"]
+    assert [*either, *whole] == named
+    for name in whole:
+        with pytest.raises(Rejected, match=f"'{name}' is missing"):
+            decide({}, [], [], [row.example], {"k": {other: value for other, value in whole.items() if other != name}})
 
 
 def test_a_name_without_words_fails_the_page(monkeypatch) -> None:
