@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float
 
-from numerics.arguments import real_array, whole_number
+from numerics.arguments import real_array, real_arrays, whole_number
 from numerics.attention import require_row_stochastic
 
 __all__ = [
@@ -136,7 +136,7 @@ def o1_gram(
     >>> o1_gram(np.eye(2), rho=0.5, g=1.0, t0=1.0, tau=0.0, phi=1.0).tolist()
     [[1.5, 0.5], [0.5, 1.5]]
     """
-    return o1_gram_heads(np.asarray(attention)[None], rho, g, t0, np.array([tau]), np.array([[phi]]))
+    return o1_gram_heads([attention], rho, g, t0, [tau], [[phi]])
 
 
 def o1_gram_heads(
@@ -147,15 +147,16 @@ def o1_gram_heads(
     tau: Float[np.ndarray, " head"],
     phi: Float[np.ndarray, "head head"],
 ) -> Float[np.ndarray, "token token"]:
-    """O1m: rho g + (1-rho)[delta_ij t0 + sum_h (a^h_ij + a^h_ji) tau_h + sum_hk (A_h A_k^T)_ij phi_hk]."""
+    """O1m: rho g + (1-rho)[delta_ij t0 + sum_h (a^h_ij + a^h_ji) tau_h + sum_hk (A_h A_k^T)_ij phi_hk].
+
+    Args: ``attention`` (H, T, T), query axis first, rows on the simplex; ``tau`` (H,) and ``phi`` (H, H) as in
+    `head_statistics`. Returns (T, T). Raises ValueError as `o1_gram` does. Claim O1m.
+    """
     require_rho(rho)
-    a = np.stack([np.asarray(require_row_stochastic(head)) for head in attention])
-    tau, phi = np.asarray(tau, dtype=np.float64), np.asarray(phi, dtype=np.float64)
-    if a.shape[1] != a.shape[2] or tau.shape != a.shape[:1] or phi.shape != (len(a),) * 2:
-        raise ValueError(
-            f"expected square attention (H, T, T) with tau (H,) and phi (H, H), got {a.shape}, {tau.shape} and"
-            f" {phi.shape}; give one tau and one row of phi per head"
-        )
+    a, tau, phi, _ = real_arrays(("attention", attention, "head token token"), ("tau", tau, "head"),
+                                 ("phi", phi, "head head"), ("(g, t0)", (g, t0), "2"))
+    for head in a:
+        require_row_stochastic(head)
     return rho * g + (1 - rho) * noise_gram(a, t0, tau, phi)
 
 

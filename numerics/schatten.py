@@ -70,7 +70,7 @@ def schatten_norm(matrix: Float[np.ndarray, "row col"], norm: str | float) -> fl
     [7.0, 5.0, 4.0]
     """
     p = exponent(norm)
-    if np.ndim(matrix) == 2 and np.size(matrix) == 0:
+    if isinstance(matrix, np.ndarray) and matrix.ndim == 2 and matrix.size == 0:
         return 0.0
     entries = real_array("matrix", matrix, "row col")
     return float(np.linalg.norm(entries)) if p == 2.0 else lp_norm(scipy.linalg.svdvals(entries, check_finite=False), p)

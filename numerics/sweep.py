@@ -1,8 +1,7 @@
 """Sweeps that last: every point is a small file named by its job's digest, written whole, and never computed twice.
 
 An interrupted sweep goes on where it stopped: what has a valid file is read, what has none (or half of one) is
-computed.  Who computes is a function: processes of this machine here (one linear-algebra thread each, which for these
-sizes is the fastest), or a cluster.
+computed.  Who computes is a function: this process, several of this machine, or a cluster.
 """
 
 from __future__ import annotations
@@ -10,19 +9,19 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import as_completed
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from jaxtyping import Float
 
 from numerics.scaling import Job, Point, measure
+from numerics.workers import unordered
 
 __all__ = ["Clouds", "Execute", "Task", "job_digest", "load_point", "local_processes", "point_path", "run_sweep", "store_point"]
 
 SCHEMA = "sinkproof/point/2"
-ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
 Write = Callable[[Path, bytes], None]
 Cloud = tuple[Float[np.ndarray, "token dim"], Float[np.ndarray, " dim"]]
 Clouds = Callable[[Job], Cloud | None]  # the rows of a real cloud; None for one that the job's geometry makes
@@ -61,7 +60,7 @@ def run_sweep(
     """Yield every job's point: stored ones first, the others as they finish, each written before it is yielded.
 
     ``write(path, content)`` must put a file in place whole or not at all.  ``execute`` computes what is missing (default:
-    one process of this machine).  Files that a killed writer left half finished are removed.  An exception of a job ends
+    this process).  Files that a killed writer left half finished are removed.  An exception of a job ends
     the sweep; what was finished stays.
     """
     directory.mkdir(parents=True, exist_ok=True)
@@ -83,25 +82,15 @@ def run_sweep(
 
 
 def local_processes(workers: int, directory: Path, write: Write) -> Execute:
-    """Processes of this machine, each of which writes its own points: they survive the death of whoever asked for them."""
+    """This process, or several of this machine: who computes a point writes it, so that it survives whoever asked for it."""
 
     def execute(tasks: Sequence[Task]) -> Iterator[Point]:
-        # Importing joblib's executor costs a noticeable part of a second, which a finished sweep need not pay.
-        from joblib.externals.loky import get_reusable_executor
-
-        executor = get_reusable_executor(max_workers=min(workers, len(tasks)), env=ONE_THREAD, timeout=20)
-        futures = [executor.submit(_measure_and_store, job, cloud, directory, write) for job, cloud in tasks]
-        try:
-            for future in as_completed(futures):
-                yield future.result()
-        finally:
-            for future in futures:
-                future.cancel()
+        return unordered(partial(_measure_and_store, directory=directory, write=write), tasks, workers)
 
     return execute
 
 
-def _measure_and_store(job: Job, cloud: Cloud | None, directory: Path, write: Write) -> Point:
-    point = measure(job, cloud)
+def _measure_and_store(task: Task, directory: Path, write: Write) -> Point:
+    point = measure(*task)
     store_point(directory, point, write)
     return point

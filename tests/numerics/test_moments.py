@@ -134,7 +134,7 @@ BAD = {
     "phi": (lambda: mix_maximum(0.0, -1.0), "phi >= 0"),
     "drift": (lambda: depth_curve(0.1, -1.5, 2), "drift >= -1"),
     "heads": (lambda: o1_gram_heads(np.eye(2)[None], 0.1, 1, 1, np.zeros(2), np.zeros((2, 2))),
-              "one row of phi per head"),
+              "tau of shape"),
     "pair": (lambda: mean_off_diagonal(np.eye(1)), "at least two tokens"),
 }
 
