@@ -25,9 +25,10 @@ def real_arrays(*given: tuple[str, Any, str], minus_infinity: bool = False) -> l
     """Each (name, value, axes) as a float64 array with one axis for every word of ``axes``.
 
     A word that occurs twice, in one array or in two, asks for one size; a number asks for that size; a first word with
-    a star stands for any axes; where ``axes`` end in "?", None is passed on.  Lists, integers and narrower floats are converted (exactly, integers above 2^53 to the
-    nearest float64), jax tracers pass as tracers.  Raises ValueError for an empty array, another rank or size, what is
-    not real or wider than 64 bits, NaN and infinities (-inf is kept with ``minus_infinity``).
+    a star stands for any axes; where ``axes`` end in "?", None is passed on.  Lists, integers and narrower floats are
+    converted (exactly, integers above 2^53 to the nearest float64), jax tracers pass as tracers.  Raises ValueError
+    for an empty array, another rank or size, what is not real or wider than 64 bits, NaN and infinities (-inf is kept
+    with ``minus_infinity``).
     """
     sizes: dict[str, tuple[int, str]] = {}
     arrays = []
@@ -95,8 +96,8 @@ def _require_axes(name: str, shape: tuple[int, ...], axes: list[str], sizes: dic
     spelled = ", ".join(axes)
     fits = len(shape) >= len(named) if any_before else len(shape) == len(named)
     if not fits or 0 in shape:
-        raise ValueError(f"expected {name} as a non-empty array ({spelled}), got shape {shape}; give it one axis for each"
-                         " of these, none of size 0")
+        raise ValueError(f"expected {name} as a non-empty array ({spelled}), got shape {shape}; give it one axis for"
+                         " each of these, none of size 0")
     for word, size in zip(named, shape[len(shape) - len(named):], strict=True):
         wanted, owner = (int(word), "") if word.isdigit() else sizes.setdefault(word, (size, name))
         if size != wanted:

@@ -74,8 +74,8 @@ def softmax_attention(
     visible = jnp.asarray(mask)
     # A mask to be added (0 where a key is seen, -inf where not) would read as its own complement.
     if visible.dtype != bool or visible.shape != scores.shape:
-        raise ValueError(f"expected a boolean mask of shape {scores.shape}, True where the query sees the key, got dtype"
-                         f" {visible.dtype} and shape {visible.shape}; build it like causal_mask")
+        raise ValueError(f"expected a boolean mask of shape {scores.shape}, True where the query sees the key, got"
+                         f" dtype {visible.dtype} and shape {visible.shape}; build it like causal_mask")
     peak = jnp.max(scores, axis=-1, keepdims=True, where=visible, initial=-jnp.inf)
     # Masked scores are replaced before the exponential, so that their gradient is 0 and not 0 * inf.
     weights = jnp.where(visible, jnp.exp(jnp.where(visible, scores - peak, 0.0)), 0.0)

@@ -22,7 +22,6 @@ from numerics.constraints import diagonal_constraints
 from numerics.minimum_norm import certified, minimum_norm
 from numerics.reference import reference_minimum_norm
 from numerics.scaling_clouds import independent_unit_tokens
-from numerics.schatten import exponent
 from numerics.two_sided import relative_gap
 
 __all__ = ["BenchCase", "BenchRow", "bench", "default_cases", "measure", "ratio"]
@@ -127,7 +126,6 @@ def measure(case: BenchCase, solver: str) -> BenchRow:
     """One solver on one case, in this process (peak memory is then the process's so far)."""
     tokens = independent_unit_tokens(case.num_tokens, case.dim, case.seed)
     constraints = diagonal_constraints(tokens, margin=1.0)
-    exponent(case.norm)
     if solver == "sinkproof":
         start = time.perf_counter()
         answer = minimum_norm(constraints, case.norm, tolerance=case.tolerance)

@@ -84,8 +84,9 @@ def _require_tokens(count: float, rho: float, beta: float, sigma: float) -> None
     """Exchangeable unit tokens with 1 - rho, rho_T > 0, a sink with sigma² rho_T >= beta² that is not their mean."""
     mean = rho + (1.0 - rho) / count
     if not (rho < 1.0 and mean > 0.0 and sigma**2 * mean >= beta**2 and sigma**2 - 2.0 * beta + mean > 0.0):
-        raise ValueError(f"expected exchangeable tokens and a sink apart from their mean (rho_T > 0, sigma² rho_T >= beta²,"
-                         f" sigma² - 2 beta + rho_T > 0), got T={count:g}, rho={rho:g}, beta={beta:g}, sigma={sigma:g};"
+        raise ValueError("expected exchangeable tokens and a sink apart from their mean (rho_T > 0,"
+                         " sigma² rho_T >= beta², sigma² - 2 beta + rho_T > 0), got"
+                         f" T={count:g}, rho={rho:g}, beta={beta:g}, sigma={sigma:g};"
                          " bring beta nearer to 0 or make sigma larger")
 
 

@@ -32,8 +32,9 @@ def diagonal_bound(
 ) -> float:
     """A lower bound on min ||W||_p over W that give every token its own attention, rounding included.
 
-    Args: ``tokens`` (T, d); ``norm`` as in ``schatten_norm``; logits are at scale 1. Exactly one of ``margin`` (> 0) and ``mass`` (in (0, 1); 0 is returned where W = 0 has that mass). +inf
-    when all tokens coincide: no W can then tell them apart. Raises ValueError for bad tokens or levels.
+    Args: ``tokens`` (T, d); ``norm`` as in ``schatten_norm``; logits are at scale 1. Exactly one of ``margin``
+    (> 0) and ``mass`` (in (0, 1); 0 is returned where W = 0 has that mass). +inf when
+    all tokens coincide: no W can then tell them apart. Raises ValueError for bad tokens or levels.
     Claims C3, C6.
 
     Example:

@@ -102,10 +102,8 @@ def sink_pairs(
     sink = row_number("the sink", sink, num_tokens)
     others = [i for i in range(num_tokens) if i != sink]
     seeing = [i for i in others if i > sink or not causal]
-    chosen_queries, chosen_keys = (
-        default if given is None else sorted({whole_number(f"each of the {name}", i, 0, "use row numbers") for i in given})
-        for name, given, default in (("queries", queries, seeing), ("keys", keys, others))
-    )
+    chosen_queries = _rows_of("queries", seeing if queries is None else queries)
+    chosen_keys = _rows_of("keys", others if keys is None else keys)
     for name, chosen in (("queries", chosen_queries), ("keys", chosen_keys)):
         if not chosen:
             raise ValueError(
@@ -252,6 +250,10 @@ def _checked_pairs(pairs: np.ndarray, sink: int, num_tokens: int) -> Int[np.ndar
         )
     _require_other_keys(chosen[:, 1], sink)
     return np.asarray(chosen, dtype=np.int64)
+
+
+def _rows_of(name: str, rows: Iterable[int]) -> list[int]:
+    return sorted({whole_number(f"each of the {name}", row, 0, "use row numbers") for row in rows})
 
 
 def _require_other_keys(keys: Iterable[int], sink: int) -> None:

@@ -259,8 +259,8 @@ def _contradiction(constraints: Constraints, alternative: Alternative) -> str:
     i, a, b = (int(part[alternative.support[0]]) for part in constraints.triples())
     first = f"query {i} must prefer key {a} to key {b}"
     if len(alternative.support) > 1:
-        return (f"no W exists: {len(alternative.support)} constraints, among them that {first}, contradict one another, for"
-                " the convex weights dual_weight add their matrices x_i (x_a - x_b)^T to zero (G2)")
+        return (f"no W exists: {len(alternative.support)} constraints, among them that {first}, contradict one"
+                " another, for the convex weights dual_weight add their matrices x_i (x_a - x_b)^T to zero (G2)")
     cause = "those keys coincide" if (constraints.keys[a] == constraints.keys[b]).all() else "that query is zero"
     return f"no W exists: {first}, but {cause} (G2)"
 

@@ -207,8 +207,8 @@ def mean_off_diagonal(matrix: Float[np.ndarray, "token token"]) -> float:
     """
     entries = np.asarray(matrix, dtype=np.float64)  # NaN is passed on: `moment_cosines` marks outputs of 0 by it
     if entries.ndim != 2 or entries.shape[0] != entries.shape[1] or len(entries) < 2:
-        raise ValueError(f"expected a square matrix of at least two tokens, got shape {entries.shape}; a mean over pairs"
-                         " needs a pair")
+        raise ValueError(f"expected a square matrix of at least two tokens, got shape {entries.shape}; a mean over"
+                         " pairs needs a pair")
     size = len(entries)
     return float((entries.sum() - np.trace(entries)) / (size * (size - 1)))
 

@@ -62,7 +62,7 @@ def llama_rope_logits(
     """Logits of a head of the Llama architecture: one rotary plane for each coordinate pair (k, k + d_h/2).
 
     Plane k turns by base^(-2k/d_h) per position (the half-split layout). ``positions`` default to 0..T-1 and
-    ``kappa`` to 1/sqrt(d_h). Raises ValueError for an odd head dimension. 
+    ``kappa`` to 1/sqrt(d_h). Raises ValueError for an odd head dimension.
     """
     head_dim = w_q.shape[0]
     if head_dim % 2 == 1 or w_k.shape[0] != head_dim:

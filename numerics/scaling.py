@@ -18,6 +18,7 @@ from jaxtyping import Float
 from numerics.diagonal_bound import diagonal_cost
 from numerics.scaling_clouds import DRAWN, Geometry, geometry_tokens
 from numerics.sink_cost import sink_cost
+from numerics.two_sided import relative_gap
 from numerics.value_cost import value_cost
 
 __all__ = ["Job", "Point", "measure", "sweep_jobs"]
@@ -58,7 +59,8 @@ class Point:
 
     @property
     def gap(self) -> float:
-        return (self.upper - self.lower) / self.upper if self.upper > 0 else 0.0
+        """As in `relative_gap`."""
+        return relative_gap(self.lower, self.upper)
 
     def record(self) -> dict:
         return {"job": asdict(self.job), "lower": self.lower.hex(), "upper": self.upper.hex(), "status": self.status,
@@ -97,8 +99,8 @@ def measure(
                               time_limit=job.time_limit)
         status, good = found.status, found.status == "bounded"
     if not good:
-        raise ValueError(f"expected a bounded {job.side} cost of the {job.pattern} at T = {job.tokens} ({job.geometry.cloud}),"
-                         f" got '{status}'; leave that point out")
+        raise ValueError(f"expected a bounded {job.side} cost of the {job.pattern} at T = {job.tokens}"
+                         f" ({job.geometry.cloud}), got '{status}'; leave that point out")
     return Point(job, float(found.lower), float(found.upper), status, time.perf_counter() - start)
 
 
@@ -114,7 +116,8 @@ def sweep_jobs(
             for draw in range(draws if geometry.cloud in DRAWN else 1):
                 for form, level in forms.items():
                     jobs.append(Job(geometry, count, draw, "qk", "sink", "every", form, level, **shared))
-                    jobs += [Job(geometry, count, draw, "qk", "diagonal", norm, form, level, **shared) for norm in norms]
+                    jobs += [Job(geometry, count, draw, "qk", "diagonal", norm, form, level, **shared)
+                             for norm in norms]
                 if geometry.has_values(count, dim):
                     jobs += [Job(geometry, count, draw, "value", pattern, norm, "", 0.0, **shared)
                              for pattern in ("sink", "diagonal") for norm in norms]

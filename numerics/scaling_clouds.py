@@ -27,11 +27,11 @@ DRAWN = ("common", "independent", "real")
 class Geometry:
     """One family of clouds, by name and parameters.
 
-    "orthonormal": the sink included.  "correlated": equal inner products rho.  "fading": equal inner products rho T^-decay
-    and an orthogonal sink.  "touching": beta = rho = sigma², where the sink's distance to the keys' hull tends to 0.
-    "common": x_i = sqrt(rho) u + sqrt(1-rho) z_i, z_i independent and uniform on the unit sphere of T dimensions
-    orthogonal to u.  "independent": T + 1 uniform unit vectors, dimension d = T.  "real": T rows drawn without
-    replacement from the embeddings whose digest is ``source``.
+    "orthonormal": the sink included.  "correlated": equal inner products rho.  "fading": equal inner products
+    rho T^-decay and an orthogonal sink.  "touching": beta = rho = sigma², where the sink's distance to the keys' hull
+    tends to 0.  "common": x_i = sqrt(rho) u + sqrt(1-rho) z_i, z_i independent and uniform on the unit sphere of T
+    dimensions orthogonal to u.  "independent": T + 1 uniform unit vectors, dimension d = T.  "real": T rows drawn
+    without replacement from the embeddings whose digest is ``source``.
     """
 
     cloud: str
@@ -90,8 +90,8 @@ def exchangeable_tokens(count: int, rho: float, beta: float, sigma: float) -> Cl
     rest = sigma**2 - beta**2 / mean_square
     if rest < -1e-12 * sigma**2:
         raise ValueError(
-            f"expected sigma² rho_T >= beta², got sigma = {sigma}, beta = {beta}, rho_T = {mean_square:.6g} at T = {count};"
-            " no such sink exists, raise sigma or lower |beta|"
+            f"expected sigma² rho_T >= beta², got sigma = {sigma}, beta = {beta}, rho_T = {mean_square:.6g} at"
+            f" T = {count}; no such sink exists, raise sigma or lower |beta|"
         )
     sink = beta / mean_square * mean
     sink[-1] = math.sqrt(max(rest, 0.0))
@@ -129,8 +129,9 @@ def independent_unit_tokens(count: int, dim: int, seed: int | Sequence[int]) -> 
 def _common_tokens(count: int, rho: float, beta: float, sigma: float, seed: Sequence[int]) -> Cloud:
     """Coordinates: u, then the z_i's T dimensions, then one for what is left of the sink."""
     if not (0.0 < rho < 1.0 and beta**2 <= rho * sigma**2):
-        raise ValueError(f"expected 0 < rho < 1 and beta² <= rho sigma² for a common direction, got rho = {rho}, beta = {beta},"
-                         f" sigma = {sigma}; no such tokens exist, raise rho or lower |beta|")
+        raise ValueError("expected 0 < rho < 1 and beta² <= rho sigma² for a common direction, got"
+                         f" rho = {rho}, beta = {beta}, sigma = {sigma}; no such tokens exist, raise rho or lower"
+                         " |beta|")
     tokens, sink = np.zeros((count, count + 2)), np.zeros(count + 2)
     tokens[:, 0] = math.sqrt(rho)
     tokens[:, 1:-1] = math.sqrt(1.0 - rho) * independent_unit_tokens(count, count, seed)

@@ -19,7 +19,8 @@ __all__ = ["Fit", "Symbolic", "fit_exponent"]
 CLOSE = 0.02
 REPLICATES = 400
 WITHOUT_LOG, WITH_LOG = "power of T", "power of T times log T"
-# Ways in which a power law may be approached: lower-order terms, and the extreme value of T inner products in dimension T.
+# Ways in which a power law may be approached: lower-order terms, and the extreme value of T inner products in
+# dimension T.
 CORRECTIONS = {
     "T^(-1/4)": lambda t: t**-0.25,
     "T^(-1/2)": lambda t: t**-0.5,
@@ -42,9 +43,9 @@ class Fit:
     """The measured exponent, log factor divided out.
 
     `measured` and `interval`: least squares over the upper half of the sizes, bootstrap over draws and over the
-    certified brackets (2.5% to 97.5%).  `corrected`: the union of the same intervals for fits a + b log T + c·shape over
-    all sizes, one for each shape of `CORRECTIONS`.  `local`: slopes between consecutive sizes.  `held_out`: relative
-    error at the largest T of models fitted without it.  `log`: whether a power with a factor log T ("yes") or without
+    certified brackets (2.5% to 97.5%).  `corrected`: the union of the same intervals for fits a + b log T + c·shape
+    over all sizes, one for each shape of `CORRECTIONS`.  `local`: slopes between consecutive sizes.  `held_out`:
+    relative error at the largest T of models fitted without it.  `log`: whether a power with a factor log T ("yes") or without
     ("no") predicts the largest T better; "" where both are as good as the brackets there are wide.  `verdict`:
     "consistent", "not identifiable", "inconsistent", or "" without a symbolic exponent.
     """
@@ -70,14 +71,16 @@ def fit_exponent(
     t = np.array(sizes, dtype=np.float64)
     order = symbolic or Symbolic(0.0)
     slow = order.log * np.log(order.shift + np.log(t)) if order.log else np.zeros(len(t))
-    centre = np.array([np.mean([0.5 * (np.log(low) + np.log(high)) for low, high in costs[size]]) for size in sizes]) - slow
+    middles = [np.mean([0.5 * (np.log(low) + np.log(high)) for low, high in costs[size]]) for size in sizes]
+    centre = np.array(middles) - slow
     rng = np.random.default_rng(seed)
     upper_half = slice(len(t) // 2 - 1 if len(t) < 6 else len(t) // 2, None)
     samples = np.column_stack([_resampled(costs[size], rng) for size in sizes]) - slow
     plain = _slope(np.log(t[upper_half]))
     measured = float(plain @ centre[upper_half])
     interval = _ends(samples[:, upper_half] @ plain, measured)
-    ends = [_ends(samples @ row, float(row @ centre)) for row in (_slope(np.log(t), shape(t)) for shape in CORRECTIONS.values())]
+    bent = [_slope(np.log(t), shape(t)) for shape in CORRECTIONS.values()]
+    ends = [_ends(samples @ row, float(row @ centre)) for row in bent]
     wide = min(low for low, _ in ends), max(high for _, high in ends)
     held_out = _held_out(t, centre, symbolic) | _log_factor(t, centre + slow, order)
     last = costs[sizes[-1]]
@@ -103,7 +106,9 @@ def _slope(*regressors: Float[np.ndarray, " size"]) -> Float[np.ndarray, " size"
     return np.linalg.pinv(_design(*regressors))[1]
 
 
-def _least_squares(values: Float[np.ndarray, " size"], *regressors: Float[np.ndarray, " size"]) -> Float[np.ndarray, " coefficient"]:
+def _least_squares(
+    values: Float[np.ndarray, " size"], *regressors: Float[np.ndarray, " size"]
+) -> Float[np.ndarray, " coefficient"]:
     return np.linalg.lstsq(_design(*regressors), values, rcond=None)[0]
 
 
@@ -112,7 +117,9 @@ def _ends(samples: Float[np.ndarray, " replicate"], centre: float) -> tuple[floa
     return float(min(low, centre)), float(max(high, centre))
 
 
-def _held_out(t: Float[np.ndarray, " size"], centre: Float[np.ndarray, " size"], symbolic: Symbolic | None) -> dict[str, float]:
+def _held_out(
+    t: Float[np.ndarray, " size"], centre: Float[np.ndarray, " size"], symbolic: Symbolic | None
+) -> dict[str, float]:
     """exp(prediction - value) - 1 at the largest T, for models that saw only the smaller ones."""
     x, last = np.log(t), len(t) - 1
     free = _least_squares(centre[:last], x[:last])

@@ -28,9 +28,10 @@ from numerics.value_cost import value_cost
 
 __all__ = ["AXES", "PhasePoint", "boundary", "certify", "log_advantage", "sample_sides"]
 
-# Each axis with the values that a phase map may take; T and fraction·T are integers at computed points, real between them.
-AXES = {"T": (3.0, 256.0), "p": (1.0, 64.0), "rho": (0.0, 0.99), "beta": (-4.0, 4.0), "sigma": (0.01, 8.0), "eps": (1e-12, 0.5),
-        "fraction": (0.0, 1.0)}
+# Each axis with the values that a phase map may take; T and fraction·T are integers at computed points, real between
+# them.
+AXES = {"T": (3.0, 256.0), "p": (1.0, 64.0), "rho": (0.0, 0.99), "beta": (-4.0, 4.0), "sigma": (0.01, 8.0),
+        "eps": (1e-12, 0.5), "fraction": (0.0, 1.0)}
 Setting = Mapping[str, float | None]
 # Where the two routes to a copy-paste cost differ by more than this, the map has no value.
 LARGEST_GAP = 1e-6
@@ -62,8 +63,8 @@ class PhasePoint:
 def log_advantage(setting: Mapping[str, Float[np.ndarray, "..."] | float | None]) -> Float[np.ndarray, "..."]:
     """log(diagonal/sink), broadcast over arrays; NaN where no such tokens, or no sink, exist (C4, C5, C7, C10).
 
-    ``setting`` has T, p, rho, beta, sigma, eps (None: margin form), fraction (None: every query uses the pattern) and weight
-    (None: QK alone).
+    ``setting`` has T, p, rho, beta, sigma, eps (None: margin form), fraction (None: every query uses the pattern) and
+    weight (None: QK alone).
     """
     names = ("T", "p", "rho", "beta", "sigma")
     count, p, rho, beta, sigma = np.broadcast_arrays(*(np.asarray(setting[name], dtype=np.float64) for name in names))
@@ -93,8 +94,9 @@ def _pattern_costs(count, p, rho, mean, key, eps):
 
 
 def _copy_costs(count, p, rho, beta, sigma, exists, fraction):
-    """Off at the sink and off at themselves, cell by cell; NaN where n or T - n is below 1 or the duality gap is wide."""
-    *cells, exists, fraction = np.broadcast_arrays(count, p, rho, beta, sigma, exists, np.asarray(fraction, dtype=np.float64))
+    """Off at the sink and off at themselves, cell by cell; NaN where n or T - n is below 1 or the gap is wide."""
+    fraction = np.asarray(fraction, dtype=np.float64)
+    *cells, exists, fraction = np.broadcast_arrays(count, p, rho, beta, sigma, exists, fraction)
     sink, other = np.full(fraction.shape, np.nan), np.full(fraction.shape, np.nan)
     for index in np.argwhere(exists):
         place = tuple(index)
@@ -114,8 +116,9 @@ def _copy_costs(count, p, rho, beta, sigma, exists, fraction):
 
 
 def _value_cost(count, p, rho, mean):
-    """||W_VO||_p for orthonormal targets: T - 1 values (1-rho)^(-1/2) and (T mean)^(-1/2), mean being rho_T or, with V x_s = 0,
-    rho_T - beta²/sigma² (C7).
+    """||W_VO||_p for orthonormal targets: T - 1 values (1-rho)^(-1/2) and one (T mean)^(-1/2) (C7).
+
+    ``mean`` is rho_T or, with V x_s = 0, rho_T - beta²/sigma².
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = (1.0 - rho) / np.maximum(count * mean, 0.0)  # inf where the sink is among the tokens' span

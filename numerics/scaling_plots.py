@@ -36,10 +36,11 @@ def scaling_figure(panels: Sequence[tuple[str, Mapping[str, Curve]]], title: str
                           color=colour, label=f"{pattern}: certified bounds")
             half = len(sizes) // 2
             anchor = np.log(middle[half:]).mean() - slope * np.log(sizes[half:]).mean()
-            axes.plot(sizes, np.exp(anchor + slope * np.log(sizes)), color=colour, linewidth=1, label=f"fit, slope {slope:.3f}")
+            axes.plot(sizes, np.exp(anchor + slope * np.log(sizes)), color=colour, linewidth=1,
+                      label=f"fit, slope {slope:.3f}")
             if exponent is not None:
-                axes.plot(sizes, middle[-1] * (sizes / sizes[-1]) ** exponent, color=colour, linestyle=":", linewidth=1.6,
-                          label=f"theory, slope {exponent:g}")
+                axes.plot(sizes, middle[-1] * (sizes / sizes[-1]) ** exponent, color=colour, linestyle=":",
+                          linewidth=1.6, label=f"theory, slope {exponent:g}")
         axes.set(xscale="log", yscale="log", xlabel="T", ylabel="cost")
         axes.set_title(norm, loc="left", fontsize=9)
         shown: list[float] = []
@@ -56,29 +57,31 @@ def scaling_figure(panels: Sequence[tuple[str, Mapping[str, Curve]]], title: str
 
 def phase_figure(
     x: Float[np.ndarray, " column"], y: Float[np.ndarray, " row"], advantage: Float[np.ndarray, "row column"],
-    points: Sequence[tuple[float, float, str]], curve: Sequence[tuple[float, float]], names: tuple[str, str], title: str,
-    other: str,
+    points: Sequence[tuple[float, float, str]], curve: Sequence[tuple[float, float]], names: tuple[str, str],
+    title: str, other: str,
 ) -> Figure:
     """log(other/sink) as colour, its zero as the boundary, computed points by their verdict.
 
     ``other`` is "diagonal" or "self".  NaN in ``advantage`` marks values at which no tokens exist.  ``points`` are
-    (x, y, "sink" | other | "open"); ``curve`` are points of the boundary itself, dots on the line drawn through the grid.
+    (x, y, "sink" | other | "open"); ``curve`` are points of the boundary itself, dots on the line drawn through the
+    grid.
     """
     figure = Figure(figsize=(6.6, 4.6), layout="constrained")
     axes = figure.subplots()
     finite = advantage[np.isfinite(advantage)]
     limit = max(float(np.quantile(np.abs(finite), 0.95)), 1e-3) if finite.size else 1.0
-    mesh = axes.pcolormesh(x, y, np.ma.masked_invalid(advantage), cmap="RdBu_r", vmin=-limit, vmax=limit, shading="nearest",
-                           alpha=0.55, rasterized=True)
+    mesh = axes.pcolormesh(x, y, np.ma.masked_invalid(advantage), cmap="RdBu_r", vmin=-limit, vmax=limit,
+                           shading="nearest", alpha=0.55, rasterized=True)
     figure.colorbar(mesh, ax=axes, label=f"log({other} cost / sink cost): red, sink cheaper")
     if finite.size and finite.min() < 0.0 < finite.max():
         axes.contour(x, y, np.ma.masked_invalid(advantage), levels=[0.0], colors="black", linewidths=1.6)
     if curve:
         axes.plot(*zip(*curve), ".", color="black", markersize=2.5, zorder=2)
-    for verdict, marker, colour in (("sink", "^", COLOURS["sink"]), (other, "s", COLOURS["diagonal"]), ("open", "x", "black")):
+    marks = (("sink", "^", COLOURS["sink"], "certified: sink cheaper"),
+             (other, "s", COLOURS["diagonal"], f"certified: {other} cheaper"), ("open", "x", "black", "bounds overlap"))
+    for verdict, marker, colour, label in marks:
         chosen = [(a, b) for a, b, found in points if found == verdict]
         if chosen:
-            label = {"sink": "certified: sink cheaper", other: f"certified: {other} cheaper", "open": "bounds overlap"}[verdict]
             edge = {} if marker == "x" else {"edgecolors": "white", "linewidths": 0.7}
             axes.scatter(*zip(*chosen), marker=marker, s=30, color=colour, label=label, zorder=3, **edge)
     axes.set(xlabel=names[0], ylabel=names[1])

@@ -48,7 +48,8 @@ class IsotropicValue:
 
     def __post_init__(self) -> None:
         if not self.tau**2 <= self.phi < float("inf"):
-            raise ValueError(f"expected finite phi >= tau^2, got phi={self.phi}, tau={self.tau}; |V|_F^2/d >= (tr V/d)^2")
+            raise ValueError(f"expected finite phi >= tau^2, got phi={self.phi}, tau={self.tau}; |V|_F^2/d is at least"
+                             " (tr V/d)^2")
 
 
 @dataclass(frozen=True)
@@ -151,8 +152,8 @@ def simulate_step(
     their copies, O(T^2 + d^2), come on top); ``progress(done, draws)`` is called after each. ``method`` "gram" samples
     inner products only (module `oversmoothing_sampling`), "auto" does so where it applies. One query alone has no
     pair: its mean cosines are 0 by convention.
-    Raises ValueError for shapes that do not fit, NaN, rows off the simplex, options out of range, a memory cap below one
-    draw, or outputs that are 0 (they have no cosine). Claims O1, O2, O6.
+    Raises ValueError for shapes that do not fit, NaN, rows off the simplex, options out of range, a memory cap below
+    one draw, or outputs that are 0 (they have no cosine). Claims O1, O2, O6.
 
     Example:
 

@@ -19,7 +19,8 @@ from jaxtyping import Float
 from numerics.scaling import Job, Point, measure
 from numerics.workers import unordered
 
-__all__ = ["Clouds", "Execute", "Task", "job_digest", "load_point", "local_processes", "point_path", "run_sweep", "store_point"]
+__all__ = ["Clouds", "Execute", "Task", "job_digest", "load_point", "local_processes", "point_path", "run_sweep",
+           "store_point"]
 
 SCHEMA = "sinkproof/point/2"
 Write = Callable[[Path, bytes], None]
@@ -55,12 +56,13 @@ def store_point(directory: Path, point: Point, write: Write) -> None:
 
 
 def run_sweep(
-    jobs: Sequence[Job], directory: Path, write: Write, execute: Execute | None = None, *, clouds: Clouds = lambda job: None,
+    jobs: Sequence[Job], directory: Path, write: Write, execute: Execute | None = None, *,
+    clouds: Clouds = lambda job: None,
 ) -> Iterator[Point]:
     """Yield every job's point: stored ones first, the others as they finish, each written before it is yielded.
 
-    ``write(path, content)`` must put a file in place whole or not at all.  ``execute`` computes what is missing (default:
-    this process).  Files that a killed writer left half finished are removed.  An exception of a job ends
+    ``write(path, content)`` must put a file in place whole or not at all.  ``execute`` computes what is missing
+    (default: this process).  Files that a killed writer left half finished are removed.  An exception of a job ends
     the sweep; what was finished stays.
     """
     directory.mkdir(parents=True, exist_ok=True)
@@ -82,7 +84,7 @@ def run_sweep(
 
 
 def local_processes(workers: int, directory: Path, write: Write) -> Execute:
-    """This process, or several of this machine: who computes a point writes it, so that it survives whoever asked for it."""
+    """This process, or several of this machine: who computes a point writes it, so it survives whoever asked for it."""
 
     def execute(tasks: Sequence[Task]) -> Iterator[Point]:
         return unordered(partial(_measure_and_store, directory=directory, write=write), tasks, workers)

@@ -2,7 +2,7 @@
 
 A task has a constraint set for W_QK and an interpolation set for W_VO (inputs, targets, and a token whose
 value must vanish when a sink is the way to switch off). Its cost in a norm is ||W_QK||_p + ||W_VO||_p at the
-cheapest W of each kind; the two problems do not interact. Claims C7-C10, C13.
+cheapest W of each kind; the two problems do not interact. Claims C7, C9, C10.
 """
 
 from __future__ import annotations

@@ -24,7 +24,8 @@ __all__ = [
 DRIFT_VARIANTS = {
     "gain_measured": "V = W_VO on tokens x (gain applied) as if the residual were x; R, u from the pooled content x",
     "gain_isotropic": "the same with R = I/d: τ = tr(CV)/d, φ = ‖CV‖_F²/d",
-    "stream_measured": "V = W_VO Γ/s on normalised residuals n, 1/s the mean of 1/s_i (the network's own map); R from n",
+    "stream_measured": "V = W_VO Γ/s on normalised residuals n, 1/s the mean of 1/s_i (the network's own map);"
+    " R from n",
     "stream_isotropic": "the same with R = I/d",
     "stream_gain_after": "stream_measured with the gain Γ' of the norm that follows: M = CΓ'²C, divided by t0",
 }

@@ -5,7 +5,8 @@ With r_i = s_i n_i (up to what the norm removes) and V_h = W_O W_V Γ on the nor
     C y_i / s_i = n_i + sum_h sum_j (a^h_ij / s_i) C V_h n_j + C c / s_i ,
 
 c the constant that biases add.  O1m is applied to the weights a^h_ij / s_i with n's own mean, covariance and trace; the
-sink enters with its own vector.  What the prediction leaves out: neighbouring tokens are correlated, and A depends on them.
+sink enters with its own vector.  What the prediction leaves out: neighbouring tokens are correlated, and A depends on
+them.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from numerics.sink_metrics import column_mass, diagonal_mass, importance
 
 __all__ = ["CONVENTIONS", "head_scores"]
 
-# name -> (measure, whether query row 0 counts); sink_metrics.score_of gives each its sentence
+# name -> (measure, whether query row 0 counts); `sink_metrics.convention` gives each its sentence
 CONVENTIONS = {
     "mass": ("mass", True),
     "mass_without_row_0": ("mass", False),

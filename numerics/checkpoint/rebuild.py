@@ -75,7 +75,7 @@ def mix_values(
 def rebuild(
     weights: LayerWeights, layer: LayerPass
 ) -> tuple[Float[np.ndarray, "head token token"], Float[np.ndarray, "token dim"]]:
-    """Attention and output of a block in float64 from its pre-attention input and its weights alone (arXiv 2605.08453, our reconstruction).
+    """Attention and output of a block in float64 from its pre-attention input and its weights alone.
 
     The mask is the causal one with the window of ``weights``; the rotation is the layer's (the model's positions).
     """

@@ -1,4 +1,4 @@
-"""The residual stream before a block's norm, as the theory's tokens: on the sphere, without gain (claims G3, O)."""
+"""The residual stream before a block's norm, as the theory's tokens: on the sphere, without gain (claim G3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Drift from factors: the statistics that `numerics.moments` finds from the full matrices, and each variant's meaning."""
+"""Drift from factors: the statistics that `numerics.moments` finds from full matrices, and each variant's meaning."""
 
 from __future__ import annotations
 

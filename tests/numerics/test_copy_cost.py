@@ -88,7 +88,8 @@ def test_a_task_that_is_none_is_one_sentence(case, words):
 
 
 @pytest.mark.parametrize("tokens", [
-    (4, 0.2, 0.65, 1.0), (5, 0.25, 0.4, math.sqrt(0.4)), (3, 1.0, 0.0, 1.0), (3, -0.5, 0.0, 1.0), (3, 0.0, math.nan, 1.0),
+    (4, 0.2, 0.65, 1.0), (5, 0.25, 0.4, math.sqrt(0.4)), (3, 1.0, 0.0, 1.0), (3, -0.5, 0.0, 1.0),
+    (3, 0.0, math.nan, 1.0),
 ], ids=["the Gram matrix is not positive", "the sink is the mean", "one point", "mean zero", "NaN"])
 def test_tokens_that_do_not_exist_are_refused(tokens):
     count, *rest = tokens

@@ -201,8 +201,10 @@ def test_coinciding_tokens_have_no_diagonal(norm):
         for causal in (False, True):
             answer = minimum_norm(diagonal_constraints(tokens, causal=causal, **levels), norm)
             assert answer.status == "infeasible"
-            assert answer.reason in {f"no W exists: query {i} must prefer key {i} to key {2 - i}, but those keys coincide (G2)"
-                                     for i in (0, 2)}
+            assert answer.reason in {
+                f"no W exists: query {i} must prefer key {i} to key {2 - i}, but those keys coincide (G2)"
+                for i in (0, 2)
+            }
 
 
 def test_a_zero_token_has_no_diagonal():

@@ -27,7 +27,8 @@ def write(path, content):
     os.replace(temporary, path)
 
 
-@pytest.mark.parametrize("rho, beta, sigma", [(0.0, 0.0, 1.0), (0.3, 0.1, 1.2), (0.5, -0.4, 0.7), (0.3, 0.3, math.sqrt(0.3))])
+@pytest.mark.parametrize("rho, beta, sigma", [(0.0, 0.0, 1.0), (0.3, 0.1, 1.2), (0.5, -0.4, 0.7),
+                                              (0.3, 0.3, math.sqrt(0.3))])
 def test_exchangeable_tokens_have_their_inner_products(rho, beta, sigma):
     tokens, sink = exchangeable_tokens(5, rho, beta, sigma)
     assert tokens @ tokens.T == pytest.approx(np.full((5, 5), rho) + (1 - rho) * np.eye(5))
@@ -35,7 +36,8 @@ def test_exchangeable_tokens_have_their_inner_products(rho, beta, sigma):
 
 
 @pytest.mark.parametrize("geometry, rho, beta, sigma", [
-    (Geometry("orthonormal"), 0.0, 0.0, 1.0), (CORRELATED, 0.3, 0.1, 1.2), (Geometry("touching", 0.3), 0.3, 0.3, math.sqrt(0.3)),
+    (Geometry("orthonormal"), 0.0, 0.0, 1.0), (CORRELATED, 0.3, 0.1, 1.2),
+    (Geometry("touching", 0.3), 0.3, 0.3, math.sqrt(0.3)),
     (Geometry("fading", 0.6, 0.5, sigma=1.5), 0.6 / math.sqrt(6), 0.0, 1.5)])
 def test_points_enclose_the_closed_forms(geometry, rho, beta, sigma):
     mean = rho + (1 - rho) / 6
@@ -48,7 +50,8 @@ def test_points_enclose_the_closed_forms(geometry, rho, beta, sigma):
         ("value", "diagonal", "frobenius"): math.sqrt(5 / (1 - rho) + 1 / (1 + 5 * rho)),
     }
     for (side, pattern, norm), value in expected.items():
-        job = replace(JOB, geometry=geometry, side=side, pattern=pattern, norm=norm, form="margin" if side == "qk" else "")
+        form = "margin" if side == "qk" else ""
+        job = replace(JOB, geometry=geometry, side=side, pattern=pattern, norm=norm, form=form)
         point = measure(job)
         assert point.lower <= value * (1 + 1e-12) and value * (1 - 1e-12) <= point.upper and point.gap <= 1e-3
 
@@ -71,7 +74,8 @@ def test_a_common_direction_gives_the_sink_its_bounds_whatever_the_draw(beta):
         excess = 0.81 - 2 * beta + 0.4
         point = measure(replace(JOB, geometry=geometry, pattern="sink", norm="every", draw=draw, tokens=7))
         assert 1 / (1 + excess) <= point.upper and point.lower <= 1 + 1 / (0.4 * excess)
-        assert measure(replace(JOB, geometry=geometry, side="value", pattern="sink", form="", tokens=7)).status == "independent"
+        job = replace(JOB, geometry=geometry, side="value", pattern="sink", form="", tokens=7)
+        assert measure(job).status == "independent"
 
 
 def test_real_tokens_are_different_rows_fixed_by_seed_size_and_draw():
@@ -123,7 +127,8 @@ def test_an_impossible_pattern_is_refused_not_measured():
 
 def brackets(law, width=0.0, draws=1, noise=0.0):
     rng = np.random.default_rng(1)
-    return {size: [(value * (1 - width), value * (1 + width)) for value in law(size) * np.exp(noise * rng.standard_normal(draws))]
+    return {size: [(value * (1 - width), value * (1 + width))
+                   for value in law(size) * np.exp(noise * rng.standard_normal(draws))]
             for size in SIZES}
 
 
@@ -166,7 +171,8 @@ def test_the_interval_grows_with_brackets_and_draws():
     assert fit_exponent(brackets(lambda t: t), None).verdict == ""
 
 
-@pytest.mark.parametrize("costs", [{8: [(1, 1)]}, {size: [(0.0, 1.0)] for size in SIZES}, {size: [(2.0, 1.0)] for size in SIZES},
+@pytest.mark.parametrize("costs", [{8: [(1, 1)]}, {size: [(0.0, 1.0)] for size in SIZES},
+                                   {size: [(2.0, 1.0)] for size in SIZES},
                                    {size: [(math.nan, 1.0)] for size in SIZES}])
 def test_a_fit_needs_four_sizes_and_positive_brackets(costs):
     with pytest.raises(ValueError, match="expected"):
@@ -187,9 +193,12 @@ def test_a_finished_point_is_read_and_not_measured_again(tmp_path):
 
 
 @pytest.mark.parametrize("damage", [
-    lambda text: text[: len(text) // 2], lambda text: "", lambda text: "[]", lambda text: text.replace('"rho": 0.3', '"rho": 0.4'),
-    lambda text: json.dumps({**json.loads(text), "lower": "nan"}), lambda text: json.dumps({**json.loads(text), "upper": "inf"}),
-    lambda text: json.dumps({**json.loads(text), "lower": "0x1p+9"}), lambda text: json.dumps({**json.loads(text), "schema": "x"})])
+    lambda text: text[: len(text) // 2], lambda text: "", lambda text: "[]",
+    lambda text: text.replace('"rho": 0.3', '"rho": 0.4'),
+    lambda text: json.dumps({**json.loads(text), "lower": "nan"}),
+    lambda text: json.dumps({**json.loads(text), "upper": "inf"}),
+    lambda text: json.dumps({**json.loads(text), "lower": "0x1p+9"}),
+    lambda text: json.dumps({**json.loads(text), "schema": "x"})])
 def test_a_damaged_or_foreign_point_is_not_read(tmp_path, damage):
     point = Point(JOB, 1.0, 2.0, "bounded", 0.1)
     path = point_path(tmp_path, JOB)
@@ -209,13 +218,14 @@ def test_a_failed_job_ends_the_sweep_and_leaves_what_was_finished(tmp_path):
 
 
 def test_every_setting_of_a_job_changes_its_digest():
-    changes = {"tokens": 7, "draw": 1, "side": "value", "pattern": "sink", "norm": "spectral", "form": "mass", "level": 0.5,
-               "seed": 1, "tolerance": 1e-2, "time_limit": 1.0}
+    changes = {"tokens": 7, "draw": 1, "side": "value", "pattern": "sink", "norm": "spectral",
+               "form": "mass", "level": 0.5, "seed": 1, "tolerance": 1e-2, "time_limit": 1.0}
     geometry = {"cloud": "touching", "rho": 0.2, "decay": 1.0, "beta": 0.0, "sigma": 1.0, "source": "x"}
     jobs = [replace(JOB, **{name: value}) for name, value in changes.items()]
     jobs += [replace(JOB, geometry=replace(CORRELATED, **{name: value})) for name, value in geometry.items()]
     assert len({job_digest(job) for job in [JOB, *jobs]}) == len(jobs) + 1
-    assert {*changes, "geometry"} == set(Job.__dataclass_fields__) and set(geometry) == set(Geometry.__dataclass_fields__)
+    assert {*changes, "geometry"} == set(Job.__dataclass_fields__)
+    assert set(geometry) == set(Geometry.__dataclass_fields__)
 
 
 def test_pictures_are_png_files_that_depend_on_what_they_are_given():
