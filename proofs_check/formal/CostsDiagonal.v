@@ -104,3 +104,31 @@ Proof.
 move=> i j /negPf ij; rewrite /logits trmx1 mul1mx mulmx1 !mxE eqxx ij mulr0n subr0.
 exact: lexx.
 Qed.
+
+(* The hypotheses of C6 can be met: two orthonormal tokens, the sink 0, W = m I, in the Frobenius norm. *)
+Lemma C6_satisfiable (R : rcfType) (m : R) : exists (X : 'M[R]_2) (sink q k : 'cV[R]_2) (W : 'M[R]_2) (c s : R),
+  [/\ min_norm_point (fun i => col i X) q, min_norm_point (fun j => sink - col j X) k, q != 0 /\ k != 0,
+      diagonal_margin X m W & [/\ 0 < s, frobenius_le (X *m centring R 2 *m X^T) s & frobenius_le W c]].
+Proof.
+pose q : 'cV[R]_2 := const_mx 2^-1.
+have qq : dot q q = 2^-1 by rewrite dotE big_ord_recl big_ord1 !mxE; field.
+have qx i : dot q (col i 1%:M) = 2^-1.
+  rewrite dotE (bigD1 i) //= !mxE eqxx mulr1 big1 ?addr0 // => j /negPf ji; by rewrite !mxE ji mulr0.
+have q0 : q != 0 by apply/eqP => /matrixP /(_ 0 0) /eqP; rewrite !mxE invr_eq0 pnatr_eq0.
+have mnp (y : 'I_2 -> 'cV[R]_2) t : (forall i, y i = t *: col i 1%:M) -> min_norm_point y (t *: q).
+  move=> yE; split; last by move=> i; rewrite yE !dotZl !dotZr qq qx lexx.
+  exists (fun=> 2^-1); split; first split.
+  - by move=> i; rewrite invr_ge0 ler0n.
+  - by rewrite big_ord_recl big_ord1; field.
+  - apply/matrixP => i j; rewrite summxE (bigD1 i) //= big1 ?addr0 => [|l /negPf li]; rewrite yE !mxE.
+      by rewrite eqxx mulr1 mulrC.
+    by rewrite eq_sym li !mulr0.
+exists 1%:M, 0, q, (-1 *: q), m%:M, (frobenius (m%:M : 'M[R]_2)).
+exists (frobenius (1%:M *m centring R 2 *m 1%:M^T) + 1); split.
+- by rewrite -[q]scale1r; apply: mnp => i; rewrite scale1r.
+- by apply: mnp => i; rewrite sub0r scaleN1r.
+- by rewrite q0 scaleN1r oppr_eq0.
+- exact: C3_satisfiable.
+- split; rewrite /frobenius_le ?lexx //; last by rewrite ler_addl ler01.
+  by rewrite ltr_paddl ?sqrtr_ge0 ?ltr01.
+Qed.
