@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,10 @@ def test_a_value_is_given_as_the_page_says(kind: str) -> None:
 def part_of(parameters: list[dict], conclusion: str, assumptions: dict[str, str]) -> dict:
     return {"parameters": parameters, "definitions": [], "conclusions": [conclusion],
             "hypotheses": [{"name": name, "formula": text} for name, text in assumptions.items()]}
+
+
+def test_every_reason_of_the_kernel_is_on_the_page() -> None:
+    assert set(words.REASONS) == set(re.findall(r'\bby == "(\w+)"', Path(symbolic.__file__).read_text()))
 
 
 @pytest.mark.parametrize("reason", words.REASONS)
