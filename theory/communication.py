@@ -20,7 +20,6 @@ import sympy
 from theory.statements import Derivation, Lemma, Parameter, above, text
 
 
-
 def _derivation(parameters: tuple[Parameter, ...], definitions: dict[str, str],
                 *identities: str) -> Derivation:
     """Identities only: each is its own lemma and a conclusion."""

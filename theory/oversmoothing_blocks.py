@@ -72,8 +72,8 @@ def merging_blocks() -> Derivation:
     """O7: merging two blocks of any sizes a, b raises the mean off-diagonal cosine iff D > 0, lowers it iff D < 0.
 
     `w_x` = 1/√h(x), so that the cosine across blocks x, y is ρg·w_x·w_y; `others` = Σ k·w_k over the blocks left
-    alone, which pair with the merged ones across.  `gain` is T(T−1) times the change of the mean.  (theory.md states
-    the case D > 0; the sign statement holds for both signs, because block sizes are at least 1.)
+    alone, which pair with the merged ones across.  `gain` is T(T−1) times the change of the mean.  The sign statement
+    holds for D of both signs, because block sizes are at least 1.
     """
     sizes = {"a": "a", "b": "b", "m": "(a + b)"}
     parameters = (Parameter("a", minimum="1"), Parameter("b", minimum="1"), _SHARED, _NOISE, _PULL,

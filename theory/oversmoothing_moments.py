@@ -2,7 +2,7 @@
 
 `o1_holds` and `o1m_holds` compare normal forms of the trace algebra, hence speak of every T, d, A, V, R, u and M at
 once.  `o1_instance` hands the same identity to the kernel at explicit sizes with every entry a free symbol.
-Notation: M = C without a gain and CΓ²C with one; statistics of theory.md section O in the names below.
+Notation: M = C without a gain and CΓ²C with one; the statistics t0, tau, phi, g0, g are those of claim O1.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ class Cell:
     keys' hull tends to 0; "fading", rho = c T^(-decay) with 0 < c < 1 and decay > 0, an orthogonal sink of fixed sigma.
     `form` is "margin" or "mass"; `combination` adds both sides, multiplies them, or drops the value side.  `null`: the
     sink's value side has V x_s = 0.  The diagonal's has no null constraint (g = rho), and the order does not depend on
-    it.  theory.md C8.
+    it.  Claim C8, our reconstruction of arXiv 2605.08453.
     """
 
     norm: Fraction = Fraction(0)

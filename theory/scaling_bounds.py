@@ -169,18 +169,15 @@ class _Builder:
             extra_low, extra_high = (), ()
         else:
             self.parameters += [Parameter("L", "0"), Parameter("ell", "1")]
-            mu, mu_low, mu_high = "L + ell", "1", "1 + L"
+            mu, mu_high = "mu", "1 + L"
             if self.pattern == "diagonal":
                 self.parameters.append(above("ell1"))
                 self.assumptions |= {key: LOGS[key] for key in ("log_low", "log_high")}
-                mu, mu_low = "L + ell1", "1/2"
-            log_low = "ell1 - ell/2" if self.pattern == "diagonal" else "0"
-            self.definitions["mu"] = mu
-            mu = "mu"
-            if self.pattern == "diagonal":
-                at_least = self.terms("mu - ell/2", ("L",), (log_low,))
+                self.definitions["mu"], mu_low = "L + ell1", "1/2"
+                at_least = self.terms("mu - ell/2", ("L",), ("ell1 - ell/2",))
                 at_most = self.terms("(1 + L)*ell - mu", ("L", "ell - 1"), ("ell - ell1",))
             else:
+                self.definitions["mu"], mu_low = "L + ell", "1"
                 at_least, at_most = self.orthant("mu - ell"), self.orthant("(1 + L)*ell - mu")
             extra_low = ((at_least, low, power, scale),)
             extra_high = ((at_most, high, power, scale),)

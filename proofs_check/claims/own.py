@@ -1,4 +1,4 @@
-"""A user's own claims: their form is checked when they are loaded, and what their functions do wrong is said in a sentence."""
+"""A user's own claims: their form is checked when they are loaded; what their functions do wrong is one sentence."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ _FUNCTIONS = ("instances", "strategy", "numeric", "sampled", "derivation", "spli
 
 
 def sound(claim: Claim, path: Path) -> Claim:
-    """The claim with guarded functions; ValueError with one sentence when a field is not of the form that `Claim` documents."""
+    """The claim with guarded functions; ValueError with one sentence for a field not of the form `Claim` documents."""
     _texts(claim, "the claim", ("id", "title", "family", "statement", "source", "required", "required_formal"))
-    _need(re.fullmatch("[A-Za-z0-9-]{1,64}", claim.id) is not None, "an `id` of at most 64 letters, digits and hyphens", claim.id)
+    _need(re.fullmatch("[A-Za-z0-9-]{1,64}", claim.id) is not None,
+          "an `id` of at most 64 letters, digits and hyphens", claim.id)
     name = f"claim {claim.id}"
     for text in (claim.required, claim.required_formal):
         _need(text in REQUIRED, f"`required` and `required_formal` of {name} among {', '.join(REQUIRED)}", text)
@@ -34,7 +35,8 @@ def sound(claim: Claim, path: Path) -> Claim:
     parts = tuple(_sound_part(part, path) for part in claim.parts)
     variants = tuple(replace(item, part=_sound_part(item.part, path)) for item in claim.variants)
     # the default is the project's own source, which a user's claim does not have
-    found = replace(claim, parts=parts, variants=variants, source="not stated" if claim.source == SOURCE else claim.source)
+    source = "not stated" if claim.source == SOURCE else claim.source
+    found = replace(claim, parts=parts, variants=variants, source=source)
     for item in variants:
         _instance(item.part, item.counterexample, f"the counterexample of variant '{item.part.name}'")
     try:
@@ -47,30 +49,39 @@ def sound(claim: Claim, path: Path) -> Claim:
 def _sound_part(part: Part, path: Path) -> Part:
     _texts(part, "a part", ("name", "text", "quantifier", "attainment"))
     name = f"part '{part.name}'"
-    _need(0 < len(part.name) <= 100 and part.name.isprintable(), "a part's `name` of at most 100 printable letters", part.name)
+    _need(_readable(part.name), "a part's `name` of at most 100 printable letters", part.name)
     _need(part.quantifier in QUANTIFIERS, f"`quantifier` of {name} among {', '.join(QUANTIFIERS)}", part.quantifier)
     for field in ("variables", "definitions", "constants"):
         _table(getattr(part, field), f"`{field}` of {name}")
     for variable, kind in part.variables.items():
-        _need(isinstance(kind, str) and plain_type(kind) in TYPES, f"the type of '{variable}' in {name} among {', '.join(TYPES)}", kind)
-    _need(set(part.constants) <= set(part.variables), f"`constants` of {name} among its variables", sorted(part.constants))
+        _need(isinstance(kind, str) and plain_type(kind) in TYPES,
+              f"the type of '{variable}' in {name} among {', '.join(TYPES)}", kind)
+    _need(set(part.constants) <= set(part.variables),
+          f"`constants` of {name} among its variables", sorted(part.constants))
     _items(part.parameters, Mapping, f"`parameters` of {name}")
-    _need(all(isinstance(table.get("name"), str) for table in part.parameters), f"a `name` in each parameter of {name}", "one without")
+    _need(all(isinstance(table.get("name"), str) for table in part.parameters),
+          f"a `name` in each parameter of {name}", "one without")
     _items(part.hypotheses, Hypothesis, f"`hypotheses` of {name}")
     _items(part.conclusions, str, f"`conclusions` of {name}", least=1)
     for item in part.hypotheses:
         _texts(item, f"a hypothesis of {name}", ("name", "text", "formula"))
-        _need(0 < len(item.name) <= 100 and item.name.isprintable(), f"names of hypotheses of {name} of at most 100 printable letters",
-              item.name)
+        _need(_readable(item.name), f"names of hypotheses of {name} of at most 100 printable letters", item.name)
     formulas = [item.formula for item in part.hypotheses] + list(part.conclusions) + list(part.definitions.values())
     for text in formulas + ([part.attainment] if part.attainment else []):
         _formula(text, name)
-    for field, instance in (("satisfiable", part.satisfiable), ("attained", part.attained),
-                            *((f"counterexample of hypothesis '{item.name}'", item.counterexample) for item in part.hypotheses)):
+    known = {"satisfiable": part.satisfiable, "attained": part.attained,
+             **{f"counterexample of hypothesis '{item.name}'": item.counterexample for item in part.hypotheses}}
+    for field, instance in known.items():
         if instance is not None:
             _instance(part, instance, f"the {field} of {name}")
     given = {field: getattr(part, field) for field in _FUNCTIONS}
-    return replace(part, **{field: _guarded(part, field, function, path) for field, function in given.items() if function is not None})
+    return replace(part, **{field: _guarded(part, field, function, path)
+                            for field, function in given.items() if function is not None})
+
+
+def _readable(name: str) -> bool:
+    """Names end up in tables and in file names."""
+    return 0 < len(name) <= 100 and name.isprintable()
 
 
 def _formula(text: object, name: str) -> None:
@@ -86,11 +97,13 @@ def _instance(part: Part, instance: object, what: str) -> None:
     _table(instance.values, f"values of {what}")
     _table(instance.witnesses, f"witnesses of {what}")
     wanted = ({*part.variables} | {table["name"] for table in part.parameters}) - {*part.constants}
-    _need(set(instance.values) == wanted, f"{what} to give exactly {', '.join(sorted(wanted)) or 'nothing'}", sorted(instance.values))
+    _need(set(instance.values) == wanted,
+          f"{what} to give exactly {', '.join(sorted(wanted)) or 'nothing'}", sorted(instance.values))
     try:
         canonical(encode_instance(part, instance))
     except Exception as error:  # whatever a value of an unknown kind raises
-        raise ValueError(f"expected {what} to hold exact numbers of the declared types, got {_said(error)}; correct the values") from None
+        raise ValueError(f"expected {what} to hold exact numbers of the declared types, got {_said(error)}; "
+                         "correct the values") from None
 
 
 def _guarded(part: Part, field: str, function: Callable, path: Path) -> Callable:
@@ -148,13 +161,14 @@ def _texts(record: object, what: str, fields: Sequence[str]) -> None:
 
 
 def _items(value: object, kind: type, what: str, least: int = 0) -> None:
-    listed = isinstance(value, Sequence) and not isinstance(value, (str, bytes)) and all(isinstance(item, kind) for item in value)
-    _need(listed, f"{what} as a sequence of {kind.__name__}", value)
+    sequence = isinstance(value, Sequence) and not isinstance(value, (str, bytes))
+    _need(sequence and all(isinstance(item, kind) for item in value), f"{what} as a sequence of {kind.__name__}", value)
     _need(len(value) >= least, f"at least one entry in {what}", "none")
 
 
 def _table(value: object, what: str) -> None:
-    _need(isinstance(value, Mapping) and all(isinstance(key, str) for key in value), f"{what} as a mapping from names", value)
+    _need(isinstance(value, Mapping) and all(isinstance(key, str) for key in value),
+          f"{what} as a mapping from names", value)
 
 
 def _need(condition: bool, expected: str, got: object) -> None:

@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 
 from proofs_check.claim import Claim
-from proofs_check.claims.own import sound
 from proofs_check.claims.found import with_found
+from proofs_check.claims.own import sound
 
 FAMILIES = ("geometry", "equivalence", "oversmoothing", "costs", "practice")
 
@@ -24,7 +24,7 @@ def _order(claim: Claim) -> tuple[int, str, int, str]:
 
 @cache
 def all_claims() -> tuple[Claim, ...]:
-    """Every claim that ships with the project, in the order of the theory, its ledger completed by what the machine found."""
+    """The claims that ship with the project, in the order of the theory, ledgers completed by what the machine found."""
     return tuple(map(with_found, written_claims()))
 
 
@@ -60,7 +60,8 @@ def load_claims(path: Path) -> tuple[Claim, ...]:
         raise ValueError(f"expected {path} to run, got {type(error).__name__}: {error}; correct the file") from error
     claims = getattr(module, "CLAIMS", None) or [getattr(module, "CLAIM", None)]
     if not (isinstance(claims, (list, tuple)) and all(isinstance(claim, Claim) for claim in claims)):
-        raise ValueError(f"expected {path} to define CLAIM or a list CLAIMS, found neither; see proofs_check.claim.Claim")
+        raise ValueError(f"expected {path} to define CLAIM or a list CLAIMS, found neither; "
+                         "see proofs_check.claim.Claim")
     return checked([sound(claim, path) for claim in claims], all_claims())
 
 

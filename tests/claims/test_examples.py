@@ -55,7 +55,8 @@ def test_the_ledger_says_which_hypotheses_are_needed(document, name: str, needed
     assert said == needed
 
 
-@pytest.mark.parametrize("command", [["show"], ["falsify", "--drop", "repeated", "--budget", "20"]], ids=["show", "falsify"])
+@pytest.mark.parametrize("command", [["show"], ["falsify", "--drop", "repeated", "--budget", "20"]],
+                         ids=["show", "falsify"])
 def test_an_own_claim_can_be_shown_and_attacked(command: list[str], tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-m", "proofs_check", command[0], "X1", *command[1:], "--claims", FAMILY,
                            "--out", tmp_path], capture_output=True, text=True)

@@ -1,14 +1,13 @@
-"""An independent reading of `theory.statements`: checks every lemma with sympy's polynomial fields, not the
-kernel.
+"""An independent reading of `theory.statements`: checks every lemma with sympy's polynomial fields, not the kernel.
 
-Raises `NotProved` with the first lemma that does not follow.  Written from the documentation of `Lemma`
-alone.
+Raises `NotProved` with the first lemma that does not follow.  Written from the documentation of `Lemma` alone.
 """
 
 from __future__ import annotations
 
 import ast
 from fractions import Fraction
+from functools import cache
 from itertools import product
 
 from sympy import QQ
@@ -24,14 +23,15 @@ class NotProved(AssertionError):
 
 class Reader:
     def __init__(self, derivation: Derivation):
-        self.parameters = {p.name: p for p in derivation.parameters}
-        if len(self.parameters) != len(derivation.parameters):
+        self.parameters = {p.name: p for p in derivation.parameters} or {"unused": Parameter("unused")}
+        if len(self.parameters) < len(derivation.parameters):
             raise NotProved("two parameters have one name")
         self.field, *generators = field(tuple(self.parameters), QQ)
         self.names: dict[str, FracElement] = dict(zip(self.parameters, generators))
         self.known: list[tuple[FracElement, bool]] = []
         self.equations: dict[str, FracElement] = {}
-        for parameter, x in zip(derivation.parameters, generators):
+        self.values: dict[str, FracElement] = {}
+        for parameter, x in zip(self.parameters.values(), generators):
             if parameter.minimum is not None:
                 self.known.append((x - _rational(parameter.minimum), parameter.open_min))
             if parameter.maximum is not None:
@@ -81,6 +81,13 @@ class Reader:
             return -self._value(node.operand)
         if not isinstance(node, ast.BinOp):
             raise NotProved(f"not in the formula language: {ast.dump(node)[:80]}")
+        # what is known only grows, so an expression that was once defined stays so, with the same value
+        key = ast.dump(node)
+        if key not in self.values:
+            self.values[key] = self._operation(node)
+        return self.values[key]
+
+    def _operation(self, node: ast.BinOp) -> FracElement:
         left = self._value(node.left)
         if isinstance(node.op, ast.Pow):
             exponent = ast.literal_eval(node.right)
@@ -198,8 +205,7 @@ class Reader:
 
 
 def check(derivation: Derivation) -> None:
-    """Raise `NotProved` unless every lemma follows from the ones before it and every conclusion is a
-    lemma."""
+    """Raise `NotProved` unless every lemma follows from the ones before it and every conclusion is a lemma."""
     reader = Reader(derivation)
     if not derivation.conclusions:
         raise NotProved("a derivation needs a conclusion")
@@ -234,6 +240,7 @@ def _binomial_power(constant: Fraction, slope: Fraction, exponent: int) -> list[
     return result
 
 
+@cache
 def _shifted_power(parameter: Parameter, exponent: int, top: int) -> list[Fraction]:
     """Coefficients in u of x^exponent, times (1 + u)^top when x runs over a bounded interval."""
     low = None if parameter.minimum is None else Fraction(parameter.minimum)
@@ -252,8 +259,7 @@ def _shifted_power(parameter: Parameter, exponent: int, top: int) -> list[Fracti
 
 
 def _places(parameter: Parameter, top: int) -> list[int | None]:
-    """Exponents that survive at each closed end of the range; `None` (any exponent) stands for the
-    interior."""
+    """Exponents that survive at each closed end of the range; `None` (any exponent) stands for the interior."""
     ends: list[int | None] = [None]
     if parameter.minimum is None and parameter.maximum is None:
         return [0]

@@ -275,10 +275,11 @@ VARIANTS = (
 
 CLAIM = Claim(
     id="C1", title="The sink's cost: two nearest points, one number for every norm", family="costs",
-    statement="min‖W‖ over W with x_iᵀW(x_s − x_j) >= m on Q × K is m/(δ_Qδ_K) in every norm at once: in "
-              "Frobenius, nuclear and spectral norm and every other norm of a dual pair with ‖qkᵀ‖ = ‖q‖‖k‖. "
-              "It is attained by the rank-one W = m·q kᵀ/(‖q‖²‖k‖²) of the two nearest points, the only "
-              "minimiser in Frobenius norm. If one of the hulls contains what it must avoid, no W exists.",
+    statement="m > 0: min‖W‖ over W with x_iᵀW(x_s − x_j) >= m on Q × K is m/(δ_Qδ_K) in every norm at once: "
+              "in Frobenius, nuclear and spectral norm and every other norm of a dual pair with ‖qkᵀ‖ = "
+              "‖q‖‖k‖. It is attained by the rank-one W = m·q kᵀ/(‖q‖²‖k‖²) of the two nearest points, the "
+              "only minimiser in Frobenius norm. If one of the hulls contains what it must avoid, no W "
+              "exists.",
     parts=(EVERY, UNIQUE, DEGENERATE), variants=VARIANTS,
     scope_notes=(
         "The lower bound is for logits x_iᵀWx_j without RoPE and without a query bias (G6), κ = 1: divide by κ.",

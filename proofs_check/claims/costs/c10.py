@@ -296,14 +296,15 @@ CLAIM = Claim(
     id="C10", title="Copy-paste: what switching off costs", family="costs",
     statement="Some queries copy from given keys, the rest attend to the sink or to themselves, all with "
               "margins over every other key. Orthonormal tokens: in Frobenius norm mT/√(T+1) for every "
-              "assignment and either switch; in nuclear norm, n queries copying from n different keys and f "
-              ">= 1 off, m(n − 1 + √(f + 2f/√N + 1/N)) with the sink, N = n + f + 1; with self, when the copiers "
-              "permute their own keys, m(n + f − 1 + 1/√N): in that case the two are equal at f = 1 and the sink is "
-              "cheaper from f = 2. (Where an off query's key is copied by another, self can cost less than that, and "
-              "less than the sink.) On three tokens with an aligned sink the listed tasks cost what is stated: W_QK "
-              "is cheaper with the sink in all of them that have an off query, except in nuclear norm where query 1 "
-              "copies key 2, query 2 copies key 3 and query 3 is off: there self is cheaper; the two are equal when "
-              "nobody is off. W_VO is dearer with the sink.",
+              "assignment and either switch; in nuclear norm, n >= 1 queries copying from n different keys "
+              "and f >= 1 off, m(n − 1 + √(f + 2f/√N + 1/N)) with the sink, N = n + f + 1; with self, when "
+              "the copiers permute their own keys, m(n + f − 1 + 1/√N): in that case the two are equal at f = "
+              "1 and the sink is cheaper from f = 2. (Where an off query's key is copied by another, self can "
+              "cost less than that, and less than the sink.) On three tokens with an aligned sink the listed "
+              "tasks cost what is stated: W_QK is cheaper with the sink in all of them that have an off "
+              "query, except in nuclear norm where query 1 copies key 2, query 2 copies key 3 and query 3 is "
+              "off: there self is cheaper; the two are equal when nobody is off. W_VO is dearer with the "
+              "sink.",
     parts=(SINK_SWITCH, SELF_SWITCH, COMPARED, FROBENIUS, *(case.part() for case in CASES),
            value_part("sink", "3.639359", "3.639361"), value_part("self", "2.999999", "3.000001")),
     variants=VARIANTS, required="PROVED",

@@ -342,9 +342,9 @@ VARIANTS = (
 
 CLAIM = Claim(
     id="C2", title="The sink's cost for a mass: an entropic program", family="costs",
-    statement="Mass at least 1−ε on the sink, ε <= ½, L = log((1−ε)/ε): min‖W‖_p = (1/δ_Q)·max_μ (L + "
-              "H(μ))/‖x_s − Σμ_j x_j‖ over the simplex on K, for every p at once. For ε > ½ the lower bound "
-              "stays, the equality fails in general.",
+    statement="0 outside conv Q, x_s outside conv K, mass at least 1−ε on the sink, ε <= ½, L = log((1−ε)/ε): "
+              "min‖W‖_p = (1/δ_Q)·max_μ (L + H(μ))/‖x_s − Σμ_j x_j‖ over the simplex on K, for every p at "
+              "once. For ε > ½ the lower bound stays, the equality fails in general.",
     parts=(MEAN, LOWER, UPPER, NO_GAP, *SOLVED), variants=VARIANTS,
     # logarithms: what is symbolic takes exp's tangent as an assumption, and Rocq has no theorem here
     required_formal="PROVED ON",

@@ -197,11 +197,11 @@ VARIANTS = (
 
 CLAIM = Claim(
     id="C4", title="Exchangeable tokens: the cheapest sink and diagonal", family="costs",
-    statement="On exch(T,r,rho,beta,sigma), T >= 2, for every p in [1,∞]: if rho_T > 0 and sigma² - 2 beta + "
-              "rho_T > 0 the cheapest sink costs m/(r²√rho_T √(sigma² - 2 beta + rho_T)); if rho < 1 the "
-              "cheapest diagonal costs m(T-1)^{1/p}/(r²(1-rho)), attained by a multiple of the projector on "
-              "the centred span. Mass form: m = L + log T, resp. L + log(T-1) with no sink among the keys, "
-              "when nonnegative.",
+    statement="On exch(T,r,rho,beta,sigma), T >= 2, the T tokens being queries and keys, for every p in "
+              "[1,∞]: if rho_T > 0 and sigma² - 2 beta + rho_T > 0 the cheapest sink costs m/(r²√rho_T "
+              "√(sigma² - 2 beta + rho_T)); if rho < 1 the cheapest diagonal costs m(T-1)^{1/p}/(r²(1-rho)), "
+              "attained by a multiple of the projector on the centred span. Mass form: m = L + log T, resp. L "
+              "+ log(T-1) with no sink among the keys, when nonnegative.",
     parts=(SINK, DIAGONAL, MASS, DEGENERATE, EXISTENCE, SINK_ON_MATRICES, DIAGONAL_ON_MATRICES),
     variants=VARIANTS,
     required="PROVED", required_formal="PROVED",

@@ -220,12 +220,12 @@ VARIANTS = (
 CLAIM = Claim(
     id="C5", title="Where the sink is cheaper", family="costs",
     statement="Under C4's conditions the sink is cheaper iff (1-rho)² < (T-1)^{2/p} "
-              "rho_T(sigma²-2beta+rho_T). Orthonormal: at p = 1 iff T >= 3; for p >= 2 never (at p = 2 by "
-              "the factor T/√(T²-1)); for T >= 3 iff p < p_c(T) = 2 log(T-1)/log(T²/(T+1)), with 2/(T² log "
-              "T) < 2-p_c < 2/((T²-1)log(T-1)) and p_c increasing to 2. Sink one of the T orthonormal "
-              "tokens: m√(T-1) for every p. Fixed rho > 0 and sigma²-2beta+rho > 0: the sink's cost is "
-              "bounded and wins for every p < ∞ from some T on; at beta = rho = sigma² it is of order √T. "
-              "Mass form, p = 1: T >= 4 suffices for every eps <= 1/2, T = 3 iff eps < 16/43, T = 2 never.",
+              "rho_T(sigma²-2beta+rho_T). Orthonormal: at p = 1 iff T >= 3; for p >= 2 never (at p = 2 by the "
+              "factor T/√(T²-1)); for T >= 3 iff p < p_c(T) = 2 log(T-1)/log(T²/(T+1)), with 2/(T² log T) < "
+              "2-p_c < 2/((T²-1)log(T-1)) and p_c increasing to 2. Sink one of the T orthonormal tokens: "
+              "m√(T-1) for every p. Fixed rho > 0 and sigma²-2beta+rho > 0: the sink's cost is bounded and "
+              "wins for every p < ∞ from some T on; at beta = rho = sigma² it is of order √T. Mass form, "
+              "orthonormal, p = 1: T >= 4 suffices for every eps <= 1/2, T = 3 iff eps < 16/43, T = 2 never.",
     parts=(GENERAL, SQUARES, NUCLEAR, FROBENIUS, EXPONENT, INCREASES, AMONG, BOUNDED_SINK, UNBOUNDED,
            MASS_NUCLEAR, MASS_THREE, LOG_3, ON_BOTH_SIDES, MASS_BOUNDARY,
            AMONG_ON_MATRICES),

@@ -155,9 +155,10 @@ VARIANTS = (
 
 CLAIM = Claim(
     id="C6", title="Diagonal over sink, for any tokens", family="costs",
-    statement="Q = K = all content tokens: (diagonal cost)/(sink cost) >= δ_Qδ_K(T−1)/‖XHXᵀ‖_{p*}; for p = 1 "
-              "that is δ_Qδ_K(T−1)/λ_max(XHXᵀ), which grows with the intrinsic dimension tr/λ_max of the centred cloud "
-              "when trace, T and both distances stay as they are.",
+    statement="Q = K = all content tokens, δ_Q, δ_K > 0: (diagonal cost)/(sink cost) >= "
+              "δ_Qδ_K(T−1)/‖XHXᵀ‖_{p*}; for p = 1 that is δ_Qδ_K(T−1)/λ_max(XHXᵀ), which grows with the "
+              "intrinsic dimension tr/λ_max of the centred cloud when trace, T and both distances stay as "
+              "they are.",
     # C6's own theorem contains what it needs of C1 and C3, so no claim is taken over
     parts=(RATIO,), variants=VARIANTS,
     scope_notes=(

@@ -133,9 +133,9 @@ OFF = replace(OFF, instances=family(builder(("v", "v_s", "a", "a_s", "B", "eta",
 
 CLAIM = Claim(
     id="E3", title="Nearly off and nearly a sink, both ways", family="equivalence",
-    statement="‖u‖ = 1, ⟨u,v_j⟩ >= γ > 0 and ‖v_j‖ <= B for j≠s, ‖v_s‖ <= η: γ(1−a_s) − η·a_s <= ‖o‖ <= "
-              "B(1−a_s) + η·a_s. Hence ‖o‖ <= ω gives 1−a_s <= (ω+η)/(γ+η), and a (1−δ)-sink has ‖o‖ <= η + "
-              "δ·max(B−η, 0).",
+    statement="‖u‖ = 1, ⟨u,v_j⟩ >= γ > 0 and ‖v_j‖ <= B for j≠s, ‖v_s‖ <= η, a on the simplex: γ(1−a_s) − "
+              "η·a_s <= ‖o‖ <= B(1−a_s) + η·a_s. Hence ‖o‖ <= ω gives 1−a_s <= (ω+η)/(γ+η), and a (1−δ)-sink "
+              "has ‖o‖ <= η + δ·max(B−η, 0).",
     parts=(LOWER, UPPER, SINK, OFF),
     variants=(
         OFF.vary("without the maximum", "constant moved",

@@ -298,10 +298,10 @@ RANK_ONE = symbolic_part(
 
 CLAIM = Claim(
     id="M1", title="Attention as an MLP", family="equivalence",
-    statement="(a) A fixed, row i on {i,s}, x_s fixed: y_i depends on x_i only; with equal a_ii = t in all "
-              "content rows it is one per-token map. (b) A fixed, a_ij ≠ 0 for some j∉{i,s}, CV ≠ 0: some "
-              "change of x_j changes y_i. (c) Finite softmax, another content key visible, rank(CV) >= 2: "
-              "y_i is not a function of (x_i,x_s).",
+    statement="(a) A fixed, row i on {i,s}, x_s fixed: y_i depends on x_i only; with rows of sum one and "
+              "equal a_ii = t in all content rows it is one per-token map. Where y_i is defined: (b) A fixed, "
+              "a_ij ≠ 0 for some j∉{i,s}, CV ≠ 0: some change of x_j changes y_i. (c) Finite softmax, another "
+              "content key visible, rank(CV) >= 2: y_i is not a function of (x_i,x_s).",
     parts=(KEEP, SAME_MAP, HEARD, FINITE, RANK_ONE),
     variants=(
         KEEP.vary("permutation equivariance", "trap",

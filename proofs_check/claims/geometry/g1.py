@@ -152,9 +152,10 @@ VARIANTS = (
 
 CLAIM = Claim(
     id="G1", title="Product form: which sinks a bilinear form can represent", family="geometry",
-    statement="Some W gives x_i^T W (x_s - x_j) >= 1 for all i in Q, j in K iff 0 is not in conv{x_i, i in "
-              "Q} and x_s is not in conv{x_j, j in K}; then rank one suffices (head dimension 1). The sink "
-              "may be one of the queries. With a query bias: iff x_s is not in conv{x_j, j in K}.",
+    statement="Q and K finite and not empty: some W gives x_i^T W (x_s - x_j) >= 1 for all i in Q, j in K iff "
+              "0 is not in conv{x_i, i in Q} and x_s is not in conv{x_j, j in K}; then rank one suffices "
+              "(head dimension 1). The sink may be one of the queries. With a query bias: iff x_s is not in "
+              "conv{x_j, j in K}.",
     parts=(IFF, NECESSARY, SUFFICIENT, RANK_ONE, SEPARATORS, BIAS), variants=VARIANTS,
     scope_notes=(
         "Necessity is for logits x_i^T W x_j without RoPE; under RoPE the half-space is sufficient in the "

@@ -229,10 +229,10 @@ VARIANTS = (
 
 CLAIM = Claim(
     id="G3", title="On a sphere only the queries matter", family="geometry",
-    statement="n_j, n_s of equal norm r > 0, n_j != n_s, x = G n + b with G invertible: x_s is not in "
-              "conv{x_j, j in K}, so the sink is representable iff the queries lie in an open linear "
-              "half-space, i.e. iff -b is not in conv(G n_i, i in Q). For G = I: delta_K >= min_j |x_s - "
-              "x_j|^2/(2r).",
+    statement="Q and K finite and not empty, n_j, n_s of equal norm r > 0, n_j != n_s, x = G n + b with G "
+              "invertible: x_s is not in conv{x_j, j in K}, so the sink is representable iff the queries lie "
+              "in an open linear half-space, i.e. iff -b is not in conv(G n_i, i in Q). For G = I: delta_K >= "
+              "min_j |x_s - x_j|^2/(2r).",
     parts=(OFF_HULL, IFF, DISTANCE), variants=VARIANTS,
     scope_notes=(
         "RMSNorm's epsilon puts outputs slightly off the sphere, and then the sink can lie between the keys: "

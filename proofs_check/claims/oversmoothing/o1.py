@@ -151,8 +151,10 @@ VARIANTS = (
 
 CLAIM = Claim(
     id="O1", title="Exact second moments after one attention step", family="oversmoothing",
-    statement="E<Cy_i, Cy_j>/d before normalising is G_ij = rho g + (1 - rho)[delta_ij t0 + (a_ij + a_ji) tau + "
-              "(A A^T)_ij phi] for every fixed A with row sums one and every V, u, norm and gain.",
+    statement="Tokens x_i = sqrt(d)(sqrt(rho) u + sqrt(1-rho) z_i), 0 <= rho <= 1, the z_i mean zero, "
+              "pairwise uncorrelated and of one covariance R. E<y_i, M y_j>/d before normalising, M = C (with "
+              "a gain Gamma: C Gamma^2 C), is G_ij = rho g + (1 - rho)[delta_ij t0 + (a_ij + a_ji) tau + (A "
+              "A^T)_ij phi] for every fixed A with row sums one and every V, u, norm and gain.",
     parts=(MOMENTS, INPUT, *size_parts("O1")), variants=VARIANTS,
     scope_notes=(
         "A is fixed: where attention depends on the tokens (softmax) the identity does not apply, see the variant.",

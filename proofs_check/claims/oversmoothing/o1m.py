@@ -88,8 +88,9 @@ VARIANTS = (
 
 CLAIM = Claim(
     id="O1m", title="Exact second moments, several heads", family="oversmoothing",
-    statement="With heads (A_h, V_h): g = ‖C(I + sum V_h)u‖^2, and (a_ij + a_ji) tau, (A A^T)_ij phi become "
-              "sum_h (a^h_ij + a^h_ji) tau_h and sum_hh' (A_h A_h'^T)_ij phi_hh'.",
+    statement="O1's tokens, and heads (A_h, V_h), every A_h fixed with row sums one: in O1's G_ij, g is the "
+              "form M at (I + sum V_h)u, and (a_ij + a_ji) tau, (A A^T)_ij phi become sum_h (a^h_ij + a^h_ji) "
+              "tau_h and sum_hh' (A_h A_h'^T)_ij phi_hh'.",
     parts=(HEADS, *size_parts("O1m")), variants=VARIANTS,
     scope_notes=("The attention of every head is fixed; see O1.",),
 )

@@ -250,9 +250,10 @@ VARIANTS = (
 
 CLAIM = Claim(
     id="O2", title="The cosine is close to the moment cosine", family="oversmoothing",
-    statement="i != j, no gain, A on the simplex, z_i independent N(0, I/d). With b = 1 + ‖V‖_∞, G_min = min(G_ii, "
-              "G_jj) > 0, 0 < x <= d: P(|cos(y_i,y_j) - G_ij/sqrt(G_ii G_jj)| > 2(2+sqrt 6) b^2 sqrt(x/d)/G_min) <= "
-              "9e^-x; sharper, 4b^2[sqrt((1-rho^2)x/d) + (1-rho)x/d]/G_min except with probability 6e^-x.",
+    statement="i != j, 0 <= rho < 1, no gain, A on the simplex, z_i independent N(0, I/d). With b = 1 + "
+              "‖V‖_∞, G_min = min(G_ii, G_jj) > 0, 0 < x <= d: P(|cos(y_i,y_j) - G_ij/sqrt(G_ii G_jj)| > "
+              "2(2+sqrt 6) b^2 sqrt(x/d)/G_min) <= 9e^-x; sharper, 4b^2[sqrt((1-rho^2)x/d) + "
+              "(1-rho)x/d]/G_min except with probability 6e^-x.",
     parts=(TO_COSINE, FOLLOWS, ENTRIES, BY_VARIANCE, STATED), variants=VARIANTS,
     required="SUPPORTED", required_formal="SUPPORTED",
     scope_notes=(

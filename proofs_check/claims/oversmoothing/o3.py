@@ -68,8 +68,8 @@ VARIANTS = (
 
 CLAIM = Claim(
     id="O3", title="Uniform against diagonal: the sign of the drift", family="oversmoothing",
-    statement="For every T >= 2 and any C: cos_uniform - cos_diagonal has the sign of D, with equality iff D = 0, "
-              "outside the degenerate case (rho g, D) = (0, -t0). The gap is (1-rho)D[rho g + (1-rho)(t0+D)/T] over "
-              "positive terms.",
+    statement="For every T >= 2, 0 <= rho < 1 and any C: cos_uniform - cos_diagonal has the sign of D, with "
+              "equality iff D = 0, outside the degenerate case (rho g, D) = (0, -t0). The gap is (1-rho)D[rho "
+              "g + (1-rho)(t0+D)/T] over positive terms.",
     parts=(SIGN, matrix_parts.SIGN), variants=VARIANTS, uses=("O1",), required="PROVED ON", scope_notes=SCOPE,
 )

@@ -186,9 +186,9 @@ VARIANTS = (
 
 CLAIM = Claim(
     id="O4", title="Along the mix: rising, falling, or a peak", family="oversmoothing",
-    statement="T >= 2. d cos/dt has the sign of tau + (1-t) phi: for phi > 0 the cosine increases on [0, 1] if tau >= "
-              "0, decreases if tau <= -phi, and otherwise has its maximum at t* = 1 + tau/phi; for phi = 0 it is "
-              "constant. Excluded: (rho g, D) = (0, -t0).",
+    statement="T >= 2, 0 <= rho < 1. d cos/dt has the sign of tau + (1-t) phi: for phi > 0 the cosine "
+              "increases on [0, 1] if tau >= 0, decreases if tau <= -phi, and otherwise has its maximum at t* "
+              "= 1 + tau/phi; for phi = 0 it is constant. Excluded: (rho g, D) = (0, -t0).",
     parts=(SECANT, SLOPE, INCREASING, DECREASING, MAXIMUM, CONSTANT, *O4_PARTS), variants=VARIANTS, uses=("O1",),
     required="PROVED ON", scope_notes=SCOPE,
 )

@@ -110,7 +110,8 @@ VARIANTS = (
 
 CLAIM = Claim(
     id="O5", title="Uniform attention against the input's cosine", family="oversmoothing",
-    statement="t0 > 0, T >= 2: uniform attention raises the cosine above the input's iff rho(g-g0) + (1-rho)D/T > 0; "
-              "for rho > 0 the limit T -> infinity exceeds it iff g > g0; at g = g0 the sign is D's at every finite T.",
+    statement="t0 > 0, T >= 2, 0 <= rho < 1: uniform attention raises the cosine above the input's iff "
+              "rho(g-g0) + (1-rho)D/T > 0; for rho > 0 the limit T -> infinity exceeds it iff g > g0; at g = "
+              "g0 the sign is D's at every finite T.",
     parts=(SIGN, EQUAL_G, LIMIT, *O5_PARTS), variants=VARIANTS, uses=("O1",), required="PROVED ON", scope_notes=SCOPE,
 )

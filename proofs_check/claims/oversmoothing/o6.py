@@ -146,9 +146,9 @@ VARIANTS = (
 
 CLAIM = Claim(
     id="O6", title="A null sink changes nothing", family="oversmoothing",
-    statement="A = 1e_s^T, V x_s = 0, no gain: cosines are kept exactly. With w = V x_s, exchangeable tokens, rho < 1, "
-              "⟨w, x_i⟩ = b, RMSNorm (LayerNorm: centred tokens, and Cw for w): cos' = 1 - r^2(1-rho)/(r^2 + 2b + "
-              "‖w‖^2), raised iff ‖w‖^2 + 2b > 0.",
+    statement="RMSNorm without gain (LayerNorm without gain: centred tokens, and Cw for w), A = 1e_s^T, w = V "
+              "x_s. If w = 0, cosines are kept exactly. On exchangeable tokens with rho < 1 and ⟨w, x_i⟩ = b: "
+              "cos' = 1 - r^2(1-rho)/(r^2 + 2b + ‖w‖^2), raised iff ‖w‖^2 + 2b > 0.",
     parts=(NULL, VALUE), variants=VARIANTS, required="PROVED",
     scope_notes=("A gain after the norm changes cosines by itself, sink or not (see the variant).",
                  "An actual head keeps some mass off the sink; the statement is about the pattern A = 1e_s^T."),

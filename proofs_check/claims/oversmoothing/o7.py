@@ -209,11 +209,14 @@ VARIANTS = (
 
 CLAIM = Claim(
     id="O7", title="Denser blocks smooth more iff the drift is positive", family="oversmoothing",
-    statement="Block-uniform attention, equal blocks of size k | T: the mean off-diagonal cosine increases in k iff D "
-              "> 0, decreases iff D < 0. Merging two blocks of any sizes raises it iff D > 0, lowers it iff D < 0. At "
-              "a fixed number of blocks it is Schur-convex in the sizes, for either sign of D.",
+    statement="Block-uniform attention, 0 <= rho < 1, (rho g, D) not (0, -t0). Equal blocks of size k | T: "
+              "the mean off-diagonal cosine increases in k iff D > 0, decreases iff D < 0. Merging two blocks "
+              "of any sizes raises it iff D > 0, lowers it iff D < 0. At a fixed number of blocks it is "
+              "Schur-convex in the sizes, for either sign of D.",
     parts=(EQUAL, MERGING, TRANSFER, BLOCK_MATRICES), variants=VARIANTS, uses=("O1",), required="PROVED ON",
     scope_notes=(*SCOPE,
                  "With D < 0 and a last block that is shorter the mean need not fall with the block size: moving a "
-                 "token between blocks is no merging (see the variant)."),
+                 "token between blocks is no merging (see the variant).",
+                 "The formulas of 'transfer' are the convexity of f and of S; that they make the mean Schur-convex is the "
+                 "standard argument for sums of a convex function, said in words."),
 )

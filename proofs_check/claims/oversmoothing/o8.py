@@ -185,10 +185,10 @@ VARIANTS = (
 
 CLAIM = Claim(
     id="O8", title="Depth: the odds recursion", family="oversmoothing",
-    statement="With fresh isotropic V per layer at the d -> infinity values t0 = 1, g = 1 + D, odds o = rho/(1-rho): "
-              "uniform attention gives o_L + 1/T = (1+D)^L (o_0 + 1/T); diagonal attention and a null sink keep o. At "
-              "tau = 0 the factor of 1 - rho is 1/(1 + phi (rho_l + (1-rho_l)/T)), reaching 1/(1+phi) only as "
-              "rho -> 1.",
+    statement="With fresh isotropic V per layer at the d -> infinity values t0 = 1, g = 1 + D > 0, odds o = "
+              "rho/(1-rho): uniform attention gives o_L + 1/T = (1+D)^L (o_0 + 1/T); diagonal attention and a "
+              "null sink keep o. At tau = 0, phi > 0 the factor of 1 - rho is 1/(1 + phi (rho_l + "
+              "(1-rho_l)/T)), reaching 1/(1+phi) only as rho -> 1.",
     parts=(ONE_LAYER, ANY_GRAM, ALL_LAYERS, CONTRACTION), variants=VARIANTS, uses=("O6",), required="PROVED",
     scope_notes=(
         "Proved is the recursion of the moments at their d -> infinity values; where finite T and d make simulated "
