@@ -17,5 +17,5 @@ from proofs_check.kernel.encoding import Malformed, Rejected, canonical, digest,
 from proofs_check.kernel.replay import (CERTIFICATE_SCHEMA, CLAIM_SCHEMA, GRADES, Replayed, bound_names, replay,
                                         replay_files)
 
-__all__ = ["CERTIFICATE_SCHEMA", "CLAIM_SCHEMA", "GRADES", "Malformed", "Rejected", "Replayed", "bound_names", "canonical", "digest",
-           "read_json", "replay", "replay_files", "write_number"]
+__all__ = ["CERTIFICATE_SCHEMA", "CLAIM_SCHEMA", "GRADES", "Malformed", "Rejected", "Replayed", "bound_names",
+           "canonical", "digest", "read_json", "replay", "replay_files", "write_number"]

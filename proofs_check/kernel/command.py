@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import NoReturn
 
@@ -22,6 +23,9 @@ def claim_directories(path: Path) -> list[Path]:
     if not found:
         raise Malformed(f"expected certificates below {path}, found no claim.json; give the output folder of "
                         "'sinkproof verify', 'inspect' or 'cost'")
+    alone = sorted(item for item in path.rglob("cert-*.json") if not (item.parent / "claim.json").exists())
+    well_formed(not alone, f"expected claim.json beside every certificate, found none beside {min(alone, default='')}; "
+                "put the claim there or move the certificate away")
     return found
 
 
@@ -30,27 +34,6 @@ class OneLineParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {one_line(message)}; expected DIR or FILE, see {self.prog} --help\n")
-
-
-def uses_in_a_circle(uses: dict[str, list[str]]) -> list[str]:
-    """One circle among the `uses` of the claims, or an empty list."""
-    done: set[str] = set()
-
-    def visit(name: str, path: list[str]) -> list[str]:
-        if name in path:
-            return path[path.index(name):] + [name]
-        if name in done:
-            return []
-        for other in uses.get(name, []):
-            if circle := visit(other, path + [name]):
-                return circle
-        done.add(name)
-        return []
-
-    for name in uses:
-        if circle := visit(name, []):
-            return circle
-    return []
 
 
 def check(path: Path) -> tuple[list[dict], bool]:
@@ -67,7 +50,8 @@ def check(path: Path) -> tuple[list[dict], bool]:
         statement = digest(claim)
         known, where = first.setdefault(name, (statement, directory))
         if known != statement:
-            raise Malformed(f"{where} and {directory} hold different claims with the id {name!r}; check them one by one")
+            raise Malformed(f"{where} and {directory} hold different claims with the id {name!r}; "
+                            "check them one by one")
         uses[name] = field(claim, "uses", list, "claim.json")
         well_formed(all(isinstance(other, str) for other in uses[name]), f"{name}: 'uses' is a list of claim ids")
         names_of.append((name, directory, names))
@@ -82,8 +66,10 @@ def check(path: Path) -> tuple[list[dict], bool]:
         rows += [{"claim": name, "certificate": file, "accepted": False, "reason": str(reason)}
                  for file, reason in rejected]
         malformed = malformed or any(isinstance(reason, Malformed) for _, reason in rejected)
-    if circle := uses_in_a_circle(uses):
-        raise Malformed(f"the claims use each other in a circle: {' -> '.join(circle)}")
+    try:
+        TopologicalSorter(uses).prepare()
+    except CycleError as circle:
+        raise Malformed(f"the claims use each other in a circle: {' -> '.join(reversed(circle.args[1]))}") from None
     return rows, malformed
 
 
@@ -122,8 +108,8 @@ def main(arguments: list[str]) -> int:
         for row in rows:
             if row["accepted"]:
                 what = f"{row['role']} {row['subject']}".strip()
-                print(one_line(f"accepted  {row['claim']:4} {row['target']}: {what}: {row['outcome']}, {row['grade']}, "
-                                f"{row['scope']}"))
+                print(one_line(f"accepted  {row['claim']:4} {row['target']}: {what}: {row['outcome']}, "
+                               f"{row['grade']}, {row['scope']}"))
         print(f"{len(rows) - len(refused)} certificates accepted, {len(refused)} rejected")
     for row in refused:
         print(one_line(f"sinkproof check: {row['claim']}/{row['certificate']}: {row['reason']}"), file=sys.stderr)

@@ -18,9 +18,11 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_']*\Z")
 _FILE = re.compile(r"[A-Za-z0-9_]+\.v\Z")
 _SHA = re.compile(r"[0-9a-f]{64}\Z")
 _ESCAPES = re.compile(
-    r"(?<![\w'])(Admitted|[Aa]dmit|Abort|Fail|Axioms?|Conjectures?|Parameters?|Declare|Load|LoadPath|Redirect|Primitive|"
-    r"Symbols?|bypass_check|give_up|Rewrite\s+Rules?|(?:Guard|Positivity|Universes?)\s+Checking|Definitional\s+UIP|"
-    r"Type\s+In\s+Type|Module)(?![\w'])")
+    r"(?<![\w'])(Admitted|[Aa]dmit|Abort|Fail|Axioms?|Conjectures?|Parameters?|Declare|Load|LoadPath|Redirect|"
+    r"Primitive|Symbols?|bypass_check|give_up|Rewrite\s+Rules?|(?:Guard|Positivity|Universes?)\s+Checking|"
+    r"Definitional\s+UIP|Type\s+In\s+Type|Module)(?![\w'])")
+_THEOREMS = ("Theorem", "Lemma", "Corollary", "Proposition")
+_OTHERS = ("Definition", "Fixpoint", "Let", "Example", "Fact", "Remark", "Instance")
 _LOCAL = re.compile(r"(?<![\w'])(Section|End|Variables?|Hypothes[ei]s|Context)(?![\w'])")
 
 
@@ -88,6 +90,6 @@ def check_formal(pinned: dict, body: dict, directory: Path) -> None:
         need(word == "", f"the source {name} has '{word}' outside a section")
         if name == file:
             declared = re.findall(rf"(?<![\w'])(\w+)\s+{re.escape(theorem)}(?![\w'])\s*[^.]*?:", code)
-            theorems = [kind for kind in declared if kind in ("Theorem", "Lemma", "Corollary", "Proposition")]
-            others = [kind for kind in declared if kind in ("Definition", "Fixpoint", "Let", "Example", "Fact", "Remark", "Instance")]
+            theorems = [kind for kind in declared if kind in _THEOREMS]
+            others = [kind for kind in declared if kind in _OTHERS]
             need(len(theorems) == 1 and not others, f"{name} does not declare the theorem '{theorem}' exactly once")

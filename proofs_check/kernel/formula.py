@@ -17,7 +17,8 @@ from flint import arb, ctx, fmpq
 
 from proofs_check.kernel.encoding import Cloud, Rejected, TooMuch, need
 from proofs_check.kernel.functions import BALL_UNITS, FUNCTIONS, MAX_STEPS, NATIVE_PER_UNIT
-from proofs_check.kernel.values import Shifted, Undecided, bits, cleared_bits, compare, is_number, multiply, shape, units
+from proofs_check.kernel.values import (Shifted, Undecided, bits, cleared_bits, compare, is_number, multiply, shape,
+                                        units)
 
 PAGE = "see notes/formulas.md"
 MAX_POWER = 4096
@@ -54,10 +55,9 @@ class Evaluator:
             need(usable_name(name), f"{name!r} cannot be used as a name")
 
     def spend_native(self, entries: int, *matrices: list) -> None:
-        """Count exact elimination done by flint, whose entries cost less than steps of ours and grow with each step."""
-        size = max((bits(entry) for matrix in matrices for row in matrix for entry in row if is_number(entry)), default=1)
+        """Count exact elimination, whose entries are quotients of minors over a common denominator."""
         length = max((len(row) for matrix in matrices for row in matrix), default=1)
-        self.spend_entries(entries, size * length, *matrices)
+        self.spend_entries(entries, length * max(map(cleared_bits, matrices)), *matrices)
 
     def spend_product(self, entries: int, *matrices: list) -> None:
         """Count a product done by flint: whole numbers over a common denominator, as long as both factors together."""
@@ -118,7 +118,6 @@ class Evaluator:
             return not value
         need(isinstance(node.op, ast.USub), "the only sign is '-'")
         return self.entrywise(operator.sub, 0, value)
-
 
     def _boolop(self, node: ast.BoolOp) -> bool:
         stop = isinstance(node.op, ast.Or)
@@ -217,7 +216,8 @@ class Evaluator:
             if not isinstance(base, arb):
                 self.spend(units(bits(base) * exponent))
                 return fmpq(base) ** exponent
-            need(base.is_finite(), "a power of a value that is not finite")
+            if not base.is_finite():
+                raise Undecided("a power of a value that is not finite")
             result = arb(1)  # by multiplication: flint's power of a ball around zero is not a number
             for bit in bin(exponent)[2:]:
                 result = result * result * base if bit == "1" else result * result
@@ -284,9 +284,10 @@ class Evaluator:
             need(isinstance(first, bool) and isinstance(second, bool), f"{name} takes two statements")
             return second if name == "implies" else first is second
         if name in _REDUCTIONS and len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp):
-            arguments = [self.generate(node.args[0].elt, node.args[0].generators)]  # lazy, so that all and any stop early
+            # lazy, so that all and any stop early
+            arguments = [self.generate(node.args[0].elt, node.args[0].generators)]
         else:
-            arguments = [item.value if isinstance(item, ast.Constant) and isinstance(item.value, str) and name in _KEYED
+            arguments = [item.value if name in _KEYED and isinstance(item, ast.Constant) and isinstance(item.value, str)
                          else self.evaluate(item) for item in node.args]
         try:
             return FUNCTIONS[name](self, *arguments)
@@ -305,9 +306,9 @@ def decide(values: dict, definitions: list, hypotheses: list[str], conclusions: 
     """(all hypotheses true, all conclusions true, balls took part), raising the precision while undecided.
 
     Definitions may be undefined (a division by zero, say) where the hypotheses fail, so they are made when first used.
-    A `dropped` hypothesis must not be shown true, or the instance refutes the statement as it stands.  It may be undefined, or
-    lack its witness: that the statement without it is false follows from the rest alone, and that it fails here from the
-    statement itself where that is proved.
+    A `dropped` hypothesis must not be shown true, or the instance refutes the statement as it stands.  It may be
+    undefined, or lack its witness: that the statement without it is false follows from the rest alone, and that it
+    fails here from the statement itself where that is proved.
     """
     before = ctx.prec
     try:

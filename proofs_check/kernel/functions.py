@@ -141,6 +141,16 @@ def _matrix(evaluator: Evaluator, cloud: object) -> list:
     return [[fmpq(value, scale) for value in values] for values, scale in scaled]
 
 
+def _outer(evaluator: Evaluator, left: list, right: list) -> list:
+    evaluator.spend(len(left))
+    return [[evaluator.entrywise(operator.mul, a, b) for b in right] for a in left]
+
+
+def _transpose(evaluator: Evaluator, matrix: list) -> list:
+    evaluator.spend(sum(map(len, matrix)))
+    return [list(column) for column in zip(*matrix, strict=True)]
+
+
 FUNCTIONS = {
     "all": lambda e, values: all(_statements(e, values)),
     "any": lambda e, values: any(_statements(e, values)),
@@ -156,9 +166,9 @@ FUNCTIONS = {
     "sin": lambda e, value: e.ball(value).sin(),
     "sqrt": square_root,
     "dot": _dot,
-    "outer": lambda e, left, right: e.spend(len(left)) or [[e.entrywise(operator.mul, a, b) for b in right] for a in left],
+    "outer": _outer,
     "flat": lambda e, matrix: e.spend(sum(map(len, matrix))) or [entry for row in matrix for entry in row],
-    "transpose": lambda e, matrix: e.spend(sum(map(len, matrix))) or [list(column) for column in zip(*matrix, strict=True)],
+    "transpose": _transpose,
     "trace": _trace,
     "eye": lambda e, size: e.spend(int(size) ** 2) or [[int(i == j) for j in _range(e, size)] for i in _range(e, size)],
     "softmax": _softmax,

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flint import arb, arb_mat, fmpq
+from flint import arb, arb_mat, ctx, fmpq
 
 from proofs_check.kernel.encoding import Rejected, field, need, read_value
-from proofs_check.kernel.values import compare, flint_matrix, shape
+from proofs_check.kernel.values import cleared_bits, compare, flint_matrix, shape, units
 
 if TYPE_CHECKING:
     from proofs_check.kernel.formula import Evaluator
@@ -62,7 +62,8 @@ def schatten_upper(matrix: arb_mat, exponent: fmpq | None, witness: dict, key: s
         gram = side.transpose() * side
         identity = arb_mat(rank, rank, [int(i == j) for i in range(rank) for j in range(rank)])
         stretch *= 1 + frobenius_square(gram - identity).sqrt()
-    scaled = arb_mat(rank, columns, [arb(values[i]) * sides["right"][j, i] for i in range(rank) for j in range(columns)])
+    scaled = arb_mat(rank, columns, [arb(value) * sides["right"][j, i]
+                                     for i, value in enumerate(values) for j in range(columns)])
     residual = frobenius_square(matrix - sides["left"] * scaled).sqrt()
     inverse = fmpq(0) if exponent is None else 1 / exponent
     growth = arb(min(rows, columns)) ** arb(max(fmpq(0), inverse - fmpq(1, 2)))
@@ -73,17 +74,18 @@ def norm_at_most(evaluator: Evaluator, matrix: list, exponent: object, bound: ob
     """True when ‖matrix‖_p <= bound is shown; a bound that is not shown is rejected, never called false."""
     exponent = read_exponent(exponent)
     need(compare(bound, ">=", 0), "a norm's bound is nonnegative")
+    rows, columns = shape(matrix)
     if exponent == 2:
-        evaluator.spend_native(0, matrix)
+        evaluator.spend(rows * columns * units(2 * cleared_bits(matrix)))
         square = sum((entry * entry for row in matrix for entry in row), fmpq(0))
         shown = compare(square, "<=", bound * bound)
     else:
         need(isinstance(key, str) and isinstance(evaluator.witnesses.get(key), dict),
              f"the certificate has no witness '{key}'")
         evaluator.enclosed = True
-        evaluator.spend_product(shape(matrix)[0] * shape(matrix)[1] * min(shape(matrix)), matrix)  # in balls
+        evaluator.spend_entries(rows * columns * min(rows, columns), ctx.prec, matrix)
         upper = schatten_upper(flint_matrix(matrix, True), exponent, evaluator.witnesses[key], key)
         shown = upper.is_finite() and bool(upper <= arb(bound))
     if not shown:
-        raise Rejected(f"witness '{key}': the norm is not shown to be at most the bound")
+        raise Rejected(f"the norm '{key}' is not shown to be at most the bound")
     return True

@@ -22,8 +22,8 @@ from pathlib import Path
 
 from flint import arb, fmpq
 
-from proofs_check.kernel.encoding import (Cloud, Malformed, Rejected, digest, field, need, read_integer, read_json, read_number,
-                                          read_value, well_formed)
+from proofs_check.kernel.encoding import (Cloud, Malformed, Rejected, digest, field, need, read_integer, read_json,
+                                          read_number, read_value, well_formed)
 from proofs_check.kernel.formal import check_formal
 from proofs_check.kernel.formula import decide
 from proofs_check.kernel.symbolic import Domain, check_cover, check_derivation
@@ -83,7 +83,8 @@ def _replay(claim: dict, certificate: dict, directory: Path) -> Replayed:
     claim_digest = digest(claim)
     well_formed(field(certificate, "claim_digest", str, "certificate") == claim_digest,
                 "the certificate was made for another claim (digests differ)")
-    well_formed(field(certificate, "claim", str, "certificate") == field(claim, "id", str, "claim"), "the claim ids differ")
+    well_formed(field(certificate, "claim", str, "certificate") == field(claim, "id", str, "claim"),
+                "the claim ids differ")
     target, role = field(certificate, "target", str, "certificate"), field(certificate, "role", str, "certificate")
     subject, kind = field(certificate, "subject", str, "certificate"), field(certificate, "kind", str, "certificate")
     body = field(certificate, "body", dict, "certificate")
@@ -103,7 +104,8 @@ def _replay(claim: dict, certificate: dict, directory: Path) -> Replayed:
     else:
         need(role == "evidence", f"a certificate of kind '{kind}' is evidence and nothing else")
         need(kind in _EVIDENCE, f"unknown certificate kind '{kind}'")
-        need(kind in _ADMITS[quantifier], f"a part about '{quantifier}' is not settled by a certificate of kind '{kind}'")
+        need(kind in _ADMITS[quantifier],
+             f"a part about '{quantifier}' is not settled by a certificate of kind '{kind}'")
         outcome, grade, scope = _EVIDENCE[kind](part, body, directory)
     return Replayed(claim["id"], claim_digest, digest(certificate), target, role, subject, kind,
                     field(certificate, "engine", str, "certificate"), outcome, grade, scope, _MINT)
@@ -150,11 +152,13 @@ def read_instance(part: dict, table: dict, directory: Path, without: str = "") -
 
 
 def instance_key(values: dict) -> str:
-    """Equal for two instances exactly when all their values are."""
-    return repr(sorted((name, value.sha if isinstance(value, Cloud) else _plain(value)) for name, value in values.items()))
+    """Equal for two instances exactly when all their values are, however they are written; sets keep their order."""
+    return repr(sorted((name, _plain(value)) for name, value in values.items()))
 
 
 def _plain(value: object) -> object:
+    if isinstance(value, Cloud):
+        return value.content()
     return [_plain(item) for item in value] if isinstance(value, list) else fmpq(value)
 
 
@@ -164,14 +168,18 @@ def _bind_sizes(name: str, value: object, letters: list, sizes: dict[str, int]) 
         return
     letter, *rest = letters
     need(isinstance(value, list), f"{name} has no axis '{letter}'")
-    need(sizes.setdefault(letter, len(value)) == len(value), f"{name} does not have {sizes[letter]} entries along '{letter}'")
+    need(sizes.setdefault(letter, len(value)) == len(value),
+         f"{name} does not have {sizes[letter]} entries along '{letter}'")
     for entry in value if rest else ():
         _bind_sizes(name, entry, rest, sizes)
 
 
 def examine(part: dict, table: dict, directory: Path, subject: str = "",
-            attainment: bool = False) -> tuple[bool, bool, bool]:
-    """One instance of a part: do the hypotheses (but for `subject`) hold, do the conclusions, did balls take part?"""
+            attainment: bool = False) -> tuple[bool, bool, bool, dict]:
+    """One instance of a part: do the hypotheses (but for `subject`) hold, do the conclusions, did balls take part?
+
+    The fourth entry holds the instance's values.
+    """
     hypotheses = {field(item, "name", str, "hypothesis"): field(item, "formula", str, "hypothesis")
                   for item in field(part, "hypotheses", list, "part")}
     need(len(hypotheses) == len(part["hypotheses"]), "two hypotheses have one name")
@@ -185,23 +193,24 @@ def examine(part: dict, table: dict, directory: Path, subject: str = "",
         conclusions = [*conclusions, part["attainment"]]
     kept = [formula for name, formula in hypotheses.items() if name != subject]
     values, witnesses = read_instance(part, table, directory, subject if subject in bounds else "")
-    return decide(values, field(part, "definitions", list, "part"), kept, conclusions, witnesses, hypotheses.get(subject))
+    return *decide(values, field(part, "definitions", list, "part"), kept, conclusions, witnesses,
+                   hypotheses.get(subject)), values
 
 
 def _instances(part: dict, role: str, subject: str, body: dict, directory: Path) -> tuple[str, str, str]:
     quantifier = field(part, "quantifier", str, "part")
     need(quantifier != "probability" or role == "satisfiable", "a part about a probability is not settled by instances")
-    need(role in ("evidence", "satisfiable") or quantifier == "forall", "only a 'forall' part can be refuted or attained")
+    need(role in ("evidence", "satisfiable") or quantifier == "forall",
+         "only a 'forall' part can be refuted or attained")
     need(role != "dropped" or subject != "", "the dropped hypothesis is not named")
     listed = field(body, "instances", list, "certificate")
     need(len(listed) > 0, "a certificate needs at least one instance")
     need(len(listed) == 1 or role == "evidence", f"the role '{role}' takes one instance")
     refutes, enclosed, seen = role in ("dropped", "refuted"), False, set()
     for table in listed:
+        meets, concludes, balls, values = examine(part, table, directory, subject, role == "attained")
         if len(listed) > 1:  # compared as values, since one number can be written in several ways
-            values, _ = read_instance(part, table, directory)
             seen.add(instance_key(values))
-        meets, concludes, balls = examine(part, table, directory, subject, role == "attained")
         enclosed = enclosed or balls
         need(meets, "an instance violates a hypothesis")
         need(concludes is not refutes,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz_mat
 
 from proofs_check.kernel.encoding import Cloud, integer_row, field, need, read_integer, read_number
-from proofs_check.kernel.values import Shifted, bits, compare, is_number, units
+from proofs_check.kernel.values import Shifted, bits, cleared_bits, compare, is_number, units
 
 if TYPE_CHECKING:
     from proofs_check.kernel.formula import Evaluator
@@ -28,11 +28,11 @@ def separable(evaluator: Evaluator, rows: object, key: str) -> bool:
     witness = find_witness(evaluator, key, ("normal", "weights", "basis"))
     count, width = dimensions(evaluator, rows)
     if "normal" in witness:
-        need(margin_at_least(rows, read_normal(witness, width, key), fmpq(0), True),
+        need(margin_at_least(evaluator, rows, read_normal(witness, width, key), fmpq(0), True),
              f"witness '{key}': the normal is not positive on every row")
         return True
     if "weights" in witness:
-        combination = combine(rows, witness, count, width, key)
+        combination = combine(evaluator, rows, witness, count, width, key)
         need(all(bool(entry == 0) for entry in combination), f"witness '{key}': the weights do not combine to zero")
         return False
     basis = [read_integer(item, key) for item in field(witness, "basis", list, key)]
@@ -50,14 +50,15 @@ def distance_at_least(evaluator: Evaluator, rows: object, bound: object, key: st
     witness = find_witness(evaluator, key, ("normal",))
     normal = read_normal(witness, dimensions(evaluator, rows)[1], key)
     need(compare(bound, ">=", 0) and not isinstance(bound, arb), "a distance's bound is an exact nonnegative number")
-    need(margin_at_least(rows, normal, fmpq(bound), False), f"witness '{key}': the normal does not show that distance")
+    need(margin_at_least(evaluator, rows, normal, fmpq(bound), False),
+         f"witness '{key}': the normal does not show that distance")
     return True
 
 
 def distance_at_most(evaluator: Evaluator, rows: object, bound: object, key: str) -> bool:
     """dist(0, conv rows) <= bound, shown by convex weights whose combination is that short."""
     witness = find_witness(evaluator, key, ("weights",))
-    combination = combine(rows, witness, *dimensions(evaluator, rows), key)
+    combination = combine(evaluator, rows, witness, *dimensions(evaluator, rows), key)
     square = sum((entry * entry for entry in combination), fmpq(0))
     need(compare(bound, ">=", 0) and compare(square, "<=", bound * bound),
          f"witness '{key}': the weights do not show that distance")
@@ -80,7 +81,7 @@ def read_normal(witness: dict, width: int, key: str) -> list[fmpq]:
     return normal
 
 
-def combine(rows: object, witness: dict, count: int, width: int, key: str) -> list[fmpq]:
+def combine(evaluator: Evaluator, rows: object, witness: dict, count: int, width: int, key: str) -> list[fmpq]:
     """The convex combination that positive weights (of any sum) stand for."""
     weights: dict[int, fmpq] = {}
     for item in field(witness, "weights", list, key):
@@ -90,10 +91,13 @@ def combine(rows: object, witness: dict, count: int, width: int, key: str) -> li
         weights[index] = read_number(item[1], key)
     need(len(weights) > 0 and all(bool(weight > 0) for weight in weights.values()),
          f"witness '{key}': weights must be positive, and at least one")
-    total = sum(weights.values(), fmpq(0))
-    support = fmpq_mat(len(weights), width, [entry for index in weights for entry in row_of(rows, index)])
-    combined = fmpq_mat(1, len(weights), [weight / total for weight in weights.values()]) * support
-    return combined.entries()
+    line = list(weights.values())
+    evaluator.spend(len(line) * units(cleared_bits([line])))
+    total = sum(line, fmpq(0))
+    support = [row_of(rows, index) for index in weights]
+    evaluator.spend_product(len(line) * width, [line], support)
+    combined = fmpq_mat(1, len(line), line) * fmpq_mat(len(line), width, [entry for row in support for entry in row])
+    return [entry / total for entry in combined.entries()]
 
 
 def dimensions(evaluator: Evaluator, rows: object) -> tuple[int, int]:
@@ -118,19 +122,23 @@ def row_of(rows: object, index: int) -> list[fmpq]:
     return rows.exact_row(index) if isinstance(rows, Cloud) else [fmpq(entry) for entry in rows[index]]
 
 
-def margin_at_least(rows: object, normal: list[fmpq], bound: fmpq, strict: bool) -> bool:
+def margin_at_least(evaluator: Evaluator, rows: object, normal: list[fmpq], bound: fmpq, strict: bool) -> bool:
     """<u, row> > 0 (strict) or <u, row> >= bound·‖u‖ on every row, in exact integers, in blocks for a cloud."""
+    length = cleared_bits([normal])
+    evaluator.spend(len(normal) * units(2 * length))
     floor = bound * bound * sum((entry * entry for entry in normal), fmpq(0))
 
     def enough(product: fmpq) -> bool:
         return bool(product > 0) if strict else bool(product >= 0 and product * product >= floor)
 
     if isinstance(rows, list):
+        evaluator.spend(sum(len(row) * units(length + cleared_bits([row])) for row in rows))
         return all(enough(sum((a * b for a, b in zip(row, normal)), fmpq(0))) for row in rows)
     shift = fmpq(0)
     if isinstance(rows, Shifted):
         shift = sum((a * b for a, b in zip(rows.vector, normal)), fmpq(0))
         rows = rows.cloud
+    evaluator.spend_entries(rows.rows * rows.columns, length)
     common = lcm(*(int(entry.q) for entry in normal))
     column = fmpz_mat(len(normal), 1, [int(entry.p) * (common // int(entry.q)) for entry in normal])
     for block in rows.blocks():

@@ -13,56 +13,95 @@ from math import comb, prod
 
 from flint import arb, ctx, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
-from proofs_check.kernel.encoding import Rejected, field, need, read_number
+from proofs_check.kernel.encoding import Rejected, TooMuch, field, need, read_number
 from proofs_check.kernel.formula import MAX_POWER, Evaluator, parse, usable_name
 from proofs_check.kernel.values import MAX_BITS, Undecided, bits
 
 MAX_TERMS = 200_000
-MAX_WORK = 20_000_000
+MAX_WORK, MAX_TOTAL = 50_000_000, 500_000_000  # of one operation and of one derivation, a unit below a microsecond
 COVER_PRECISION = 64
+
+
+class Work:
+    """Polynomial arithmetic whose work is estimated and counted before it is done; no derivation takes hours."""
+
+    def __init__(self) -> None:
+        self.done = 0
+
+    def spend(self, units: int) -> None:
+        self.done += max(1, units)
+        need(units <= MAX_WORK, "a polynomial grew too large", TooMuch)
+        need(self.done <= MAX_TOTAL, "the polynomials of this derivation are too many or too large", TooMuch)
+
+    def times(self, left: fmpq_mpoly, right: fmpq_mpoly) -> fmpq_mpoly:
+        """The product: about terms times terms times words of a coefficient."""
+        words = 1 + (longest(left) + longest(right)) // 64
+        self.spend(len(left) * len(right) * words)
+        need(words <= MAX_BITS // 64 and all(a + b <= MAX_POWER for a, b in zip(left.degrees(), right.degrees())),
+             "a polynomial grew too large", TooMuch)
+        return left * right
+
+    def power(self, base: fmpq_mpoly, exponent: int) -> fmpq_mpoly:
+        """The power; its terms are at most so many as multinomials, or as exponents fit its box."""
+        if len(base) > 1:
+            box = prod(degree * exponent + 1 for degree in base.degrees())
+            terms = min(comb(len(base) + exponent - 1, exponent), box)
+            need(terms <= MAX_TERMS, "a polynomial grew too large", TooMuch)
+            self.spend(terms * exponent * longest(base) // 64)
+        need(longest(base) * exponent <= MAX_BITS and all(degree * exponent <= MAX_POWER for degree in base.degrees()),
+             "a polynomial grew too large", TooMuch)
+        return base**exponent
+
+    def common_divisor(self, left: fmpq_mpoly, right: fmpq_mpoly) -> fmpq_mpoly:
+        """The greatest one: about terms times degrees, and the cofactors, which can fill the box of the exponents."""
+        words = 1 + max(longest(left), longest(right)) // 64
+        box = max(map(box_of, (left, right))) if min(len(left), len(right)) > 1 else 0
+        self.spend((len(left) + len(right)) * (1 + sum(left.degrees()) + sum(right.degrees())) * words + box // 4)
+        return left.gcd(right)
+
+    def lowest_terms(self, top: fmpq_mpoly, bottom: fmpq_mpoly) -> tuple[fmpq_mpoly, fmpq_mpoly]:
+        common = self.common_divisor(top, bottom)
+        return (top, bottom) if common.is_one() else (top // common, bottom // common)
+
+    def factors(self, polynomial: fmpq_mpoly) -> list[fmpq_mpoly]:
+        """The irreducible factors: about the box of the exponents and, as for two variables, the degree's cube."""
+        self.spend(box_of(polynomial) + sum(polynomial.degrees()) ** 3 * (1 + longest(polynomial) // 64))
+        return [factor for factor, _ in polynomial.factor()[1]]
 
 
 class Fraction:
     """A quotient of polynomials; the denominator has been shown nonzero on the domain by whoever built it."""
 
-    def __init__(self, top: fmpq_mpoly, bottom: fmpq_mpoly):
-        common = top.gcd(bottom)
-        self.top, self.bottom = (top, bottom) if common.is_one() else (top // common, bottom // common)
-        need(len(self.top.to_dict()) <= MAX_TERMS, "a polynomial grew too large")
+    def __init__(self, top: fmpq_mpoly, bottom: fmpq_mpoly, work: Work):
+        self.work = work
+        self.top, self.bottom = work.lowest_terms(top, bottom)
+        need(len(self.top) <= MAX_TERMS, "a polynomial grew too large", TooMuch)
 
     def __add__(self, other: Fraction) -> Fraction:
-        return Fraction(times(self.top, other.bottom) + times(other.top, self.bottom), times(self.bottom, other.bottom))
+        times = self.work.times
+        return Fraction(times(self.top, other.bottom) + times(other.top, self.bottom), times(self.bottom, other.bottom),
+                        self.work)
 
     def __sub__(self, other: Fraction) -> Fraction:
-        return Fraction(times(self.top, other.bottom) - times(other.top, self.bottom), times(self.bottom, other.bottom))
+        times = self.work.times
+        return Fraction(times(self.top, other.bottom) - times(other.top, self.bottom), times(self.bottom, other.bottom),
+                        self.work)
 
     def __mul__(self, other: Fraction) -> Fraction:
-        return Fraction(times(self.top, other.top), times(self.bottom, other.bottom))
+        times = self.work.times
+        return Fraction(times(self.top, other.top), times(self.bottom, other.bottom), self.work)
 
     def __pow__(self, exponent: int) -> Fraction:
-        return Fraction(power(self.top, exponent), power(self.bottom, exponent))
+        return Fraction(self.work.power(self.top, exponent), self.work.power(self.bottom, exponent), self.work)
 
     def equals(self, other: Fraction) -> bool:
+        times = self.work.times
         return bool((times(self.top, other.bottom) - times(other.top, self.bottom)).is_zero())
 
 
-def times(left: fmpq_mpoly, right: fmpq_mpoly) -> fmpq_mpoly:
-    """The product, refused where it could take hours: the work is about terms times terms times words of a coefficient."""
-    words = 1 + (longest(left) + longest(right)) // 64
-    need(len(left) * len(right) * words <= MAX_WORK and words <= MAX_BITS // 64, "a polynomial grew too large")
-    need(all(a + b <= MAX_POWER for a, b in zip(left.degrees(), right.degrees())), "a polynomial grew too large")
-    return left * right
-
-
-def power(base: fmpq_mpoly, exponent: int) -> fmpq_mpoly:
-    """The power, refused by a bound on its terms before it is made: so many as multinomials, or as exponents fit its box."""
-    if len(base) > 1:
-        box = prod(degree * exponent + 1 for degree in base.degrees())
-        terms = min(comb(len(base) + exponent - 1, exponent), box)
-        need(terms <= MAX_TERMS and terms * exponent * longest(base) // 64 <= MAX_WORK, "a polynomial grew too large")
-    need(longest(base) * exponent <= MAX_BITS and all(degree * exponent <= MAX_POWER for degree in base.degrees()),
-         "a polynomial grew too large")
-    return base**exponent
+def box_of(polynomial: fmpq_mpoly) -> int:
+    """How many terms a polynomial with these degrees can have."""
+    return prod(degree + 1 for degree in polynomial.degrees())
 
 
 def longest(polynomial: fmpq_mpoly) -> int:
@@ -73,7 +112,7 @@ class Domain:
     """Parameters with rational bounds: the set over which every lemma must hold."""
 
     def __init__(self, parameters: list):
-        self.names, self.bounds = [], {}
+        self.names, self.bounds, self.work = [], {}, Work()
         for table in parameters:
             name = field(table, "name", str, "parameter")
             need(usable_name(name) and name not in self.bounds, f"parameter '{name}' is repeated or not a name")
@@ -89,7 +128,10 @@ class Domain:
         self.orthant = fmpq_mpoly_ctx.get(tuple(f"{side}_{name}" for name in self.names for side in "uv"))
 
     def constant(self, value: object) -> Fraction:
-        return Fraction(self.ring.constant(fmpq(value)), self.ring.constant(1))
+        return self.fraction(self.ring.constant(fmpq(value)))
+
+    def fraction(self, polynomial: fmpq_mpoly) -> Fraction:
+        return Fraction(polynomial, self.ring.constant(1), self.work)
 
     def sign(self, polynomial: fmpq_mpoly) -> tuple[int, bool]:
         """(s, strict): s·polynomial >= 0 on the domain by coefficient signs, and > 0 if strict; (0, False) if not seen.
@@ -102,9 +144,8 @@ class Domain:
             return 0, False
         gens = self.orthant.gens()
         degrees = polynomial.degrees()
-        need(len(terms) * prod(degree + 1 for degree in degrees) <= MAX_WORK
-             and sum((degree + 1) ** 2 * (1 + degree // 64) for degree in degrees) <= MAX_WORK,  # the tables of powers
-             "a polynomial grew too large")
+        self.work.spend(len(terms) * box_of(polynomial)
+                        + sum((degree + 1) ** 2 * (1 + degree // 64) for degree in degrees))  # the tables of powers
         powers = []
         for index, name in enumerate(self.names):
             low, high, _, _ = self.bounds[name]
@@ -122,7 +163,7 @@ class Domain:
                 term = term * table[exponent]
             expanded += term
         monomials = expanded.to_dict()
-        need(len(monomials) <= MAX_TERMS, "a polynomial grew too large")
+        need(len(monomials) <= MAX_TERMS, "a polynomial grew too large", TooMuch)
         free = [2 * index for index, name in enumerate(self.names) if self.bounds[name][:2] == (None, None)]
         if any(exponents[index] % 2 for exponents in monomials for index in free):
             return 0, False
@@ -154,7 +195,7 @@ class Prover:
         self.known: list[tuple[Fraction, bool]] = []  # expressions >= 0, with a flag for > 0
         self.equalities: dict[str, Fraction] = {}
         for name, (low, high, open_min, open_max) in self.domain.bounds.items():
-            x = Fraction(self.domain.variables[name], self.domain.ring.constant(1))
+            x = self.domain.fraction(self.domain.variables[name])
             if low is not None:
                 self.known.append((x - self.domain.constant(low), open_min))
             if high is not None:
@@ -216,7 +257,7 @@ class Prover:
             if node.id in self.definitions:
                 return self.definitions[node.id]
             need(node.id in self.domain.variables, f"unknown parameter '{node.id}'")
-            return Fraction(self.domain.variables[node.id], self.domain.ring.constant(1))
+            return self.domain.fraction(self.domain.variables[node.id])
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             return self.domain.constant(0) - self.expression(node.operand)
         need(isinstance(node, ast.BinOp), "only + - * / ** occur in a derivation")
@@ -237,17 +278,20 @@ class Prover:
 
     def quotient(self, left: Fraction, right: Fraction) -> Fraction:
         need(self.nonzero(right.top), "a divisor is not shown to be nonzero on the domain")
-        return Fraction(times(left.top, right.bottom), times(left.bottom, right.top))
+        times = self.domain.work.times
+        return Fraction(times(left.top, right.bottom), times(left.bottom, right.top), self.domain.work)
 
     def nonzero(self, polynomial: fmpq_mpoly) -> bool:
         """Each irreducible factor has a sign on the domain, or is one of a known strictly positive expression."""
         if polynomial.is_zero():
             return False
-        _, factors = polynomial.factor()
-        return all(self.domain.sign(factor)[1] or self._divides_known(factor) for factor, _ in factors)
+        return all(self.domain.sign(factor)[1] or self._divides_known(factor)
+                   for factor in self.domain.work.factors(polynomial))
 
     def _divides_known(self, factor: fmpq_mpoly) -> bool:
-        return any(strict and not expression.top.is_constant() and (expression.top % factor).is_zero()
+        """An irreducible factor divides what it has a divisor in common with."""
+        return any(strict and not expression.top.is_constant()
+                   and not self.domain.work.common_divisor(expression.top, factor).is_one()
                    for expression, strict in self.known)
 
     def lemma(self, table: dict) -> None:
@@ -278,7 +322,7 @@ class Prover:
     def positive(self, expression: Fraction) -> bool:
         if any(strict and expression.equals(known) for known, strict in self.known):
             return True
-        (top, top_strict), (bottom, bottom_strict) = self.domain.sign(expression.top), self.domain.sign(expression.bottom)
+        (top, top_strict), (bottom, bottom_strict) = map(self.domain.sign, (expression.top, expression.bottom))
         return top * bottom == 1 and top_strict and bottom_strict
 
     def _reduced(self, difference: Fraction, table: dict) -> Fraction:

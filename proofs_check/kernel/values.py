@@ -24,15 +24,15 @@ def bits(value: object) -> int:
 
 
 def units(size: int) -> int:
-    """The work, about in microseconds, of one operation on exact numbers of so many bits in all; longer ones are refused."""
+    """The work, about in microseconds, of one operation on exact numbers of so many bits; longer ones are refused."""
     need(size <= MAX_BITS, "a number grows too long", TooMuch)
     return 1 + size // 512 + (size // 4096) ** 2
 
 
 def cleared_bits(matrix: list) -> int:
-    """How long the entries are over their common denominator, which is what flint multiplies; more than `MAX_BITS` says enough.
+    """How long the entries are over their common denominator, which is what flint multiplies.
 
-    Floats share powers of two, so they stay short; unlike denominators multiply.
+    Floats share powers of two, so they stay short; unlike denominators multiply, and are followed to `MAX_BITS` only.
     """
     numerator, denominator = 1, fmpz(1)
     for row in matrix:
@@ -54,7 +54,8 @@ def compare(left: object, relation: str, right: object) -> bool:
         return bool({"<": left < right, "<=": left <= right, ">": left > right, ">=": left >= right,
                      "==": left == right, "!=": left != right}[relation])
     left, right = arb(left), arb(right)
-    need(left.is_finite() and right.is_finite(), "a comparison met a value that is not finite")
+    if not (left.is_finite() and right.is_finite()):  # an overflow, which says nothing about the true value
+        raise Undecided("a comparison met a value that is not finite")
     if relation in ("==", "!="):
         if left < right or left > right:
             return relation == "!="

@@ -122,6 +122,30 @@ def test_uses_that_are_no_ids_are_refused(tmp_path: Path, uses: list) -> None:
     assert outcome.code == 2 and "claim ids" in outcome.stderr, outcome
 
 
+def test_a_certificate_without_its_claim_is_not_passed_over(tmp_path: Path) -> None:
+    for file, raw in sound_claim().items():
+        for folder in ("a", "b"):
+            (tmp_path / folder).mkdir(exist_ok=True)
+            (tmp_path / folder / file).write_bytes(raw)
+    assert run(["check", "."], tmp_path).code == 0
+    (tmp_path / "b" / "claim.json").unlink()
+    outcome = run(["check", "."], tmp_path)
+    assert outcome.code == 2 and "expected claim.json beside every certificate" in outcome.stderr, outcome
+
+
+def test_claims_that_use_each_other_are_refused(tmp_path: Path) -> None:
+    for name, used in (("A", "B"), ("B", "A")):
+        (tmp_path / name).mkdir()
+        files = {file: json.loads(raw) for file, raw in sound_claim().items() if file in ("claim.json", "cert-a.json")}
+        files["claim.json"].update(id=name, uses=[used])
+        files["cert-a.json"].update(claim=name, claim_digest=digest(files["claim.json"]))
+        for file, content in files.items():
+            (tmp_path / name / file).write_bytes(canonical(content))
+    outcome = run(["check", "."], tmp_path)
+    assert outcome.code == 2 and "in a circle: " in outcome.stderr, outcome
+    assert run(["check", "A"], tmp_path).code == 0
+
+
 def test_an_interrupt_of_the_check_is_said_in_one_line(tmp_path: Path, monkeypatch) -> None:
     import proofs_check.kernel.command as command
 

@@ -55,7 +55,7 @@ def test_what_balls_cannot_tell_is_refused(text: str) -> None:
     "(0-8)**(1/3) == 2", "True == 1", "1 < True", "min([]) == 0", "exp(1, 2) == 1", "sum(i for i in [1] for i in [2]) == 2",
     "sum(len for len in [1]) == 1", "f'{1}' == 1", "1 if 1 else 2", "psd([[1, 2], [3, 4]])", "x.y == 1", "1 is 1", "exp(0) in [1]",
     "1 not in [exp(0)]",
-    "exp(10**400) > 0", "(" * 300 + "1" + ")" * 300 + " == 1", "range(2)[5] == 1", "-True == 0-1", "1 == 1 ==", "",
+    "exp(10**4000) > 0", "(" * 300 + "1" + ")" * 300 + " == 1", "range(2)[5] == 1", "-True == 0-1", "1 == 1 ==", "",
 ])
 def test_what_is_not_in_the_language_is_refused(text: str) -> None:
     with pytest.raises(Rejected):

@@ -139,6 +139,56 @@ def test_a_degree_that_would_take_hours_is_refused(conclusion: str, by: str, dat
         derive(conclusion, by, **data)
 
 
+BEYOND_ONE = [{"name": name, "minimum": ["1", "1"], "open_min": "true"} for name in "wxyz"]
+LARGE = {
+    "few terms by few terms": "(w**300 - 1)*(x**300 - 1)*(y**300 - 1)*(z**300 - 1)"
+                              " / ((w - 1)*(x - 1)*(y - 1)*(z - 1)) > 0",
+    "irreducible factors": "1 / (x**800*y**801 - x**799*y**3 - 7*x**5*y**798 + 11*x*y + 3) > 0",
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_quotients_and_factors_that_would_take_hours_are_refused(name: str) -> None:
+    with pytest.raises(TooMuch):
+        derive(LARGE[name], "orthant", parameters=BEYOND_ONE)
+
+
+def test_the_work_of_a_whole_derivation_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    lemmas = [{"formula": f"(x + 1)**{k} > 0", "by": "orthant"} for k in range(1, 30)]
+    derive("x + 1 > 0", "orthant", before=tuple(lemmas))
+    monkeypatch.setattr("proofs_check.kernel.symbolic.MAX_TOTAL", 10_000)
+    with pytest.raises(TooMuch, match="too many or too large"):
+        derive("x + 1 > 0", "orthant", before=tuple(lemmas))
+
+
+def prime_fractions(count: int, digits: int) -> list[fmpq]:
+    """Fractions without common denominators: their sum is as long as all of them together."""
+    return [fmpq(1, 10**digits + k) for k in range(count)]
+
+
+def test_the_work_of_witnesses_and_long_numbers_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proofs_check.kernel.formula.MAX_STEPS", 100_000)
+    unlike = prime_fractions(200, 200)
+    weights = [[str(index), [str(weight.p), str(weight.q)]] for index, weight in enumerate(unlike)]
+    rows = [[fmpq(index - 100)] for index in range(200)]
+    square = [unlike[start:start + 14] for start in range(0, 196, 14)]
+    symmetric = [[square[max(i, j)][min(i, j)] for j in range(14)] for i in range(14)]
+    for text, witness, value in (
+            ("hull_distance_at_most(r, 100, 'k')", {"weights": weights}, rows),
+            ("separable(r, 'k')", {"normal": ["1" + "0" * 50_000]}, [[fmpq(1)]] * 200),
+            ("norm_at_most(r, 2, 100, 'k')", {}, square), ("psd(r)", {}, symmetric)):
+        with pytest.raises(TooMuch):
+            truth(text, witnesses={"k": witness}, r=value)
+
+
+def test_an_overflow_does_not_show_that_a_hypothesis_is_dropped(tmp_path: Path) -> None:
+    huge = "1" + "0" * 4000
+    for text in ("exp(x) > 1", "exp(x)**2 > 1"):  # true at that x, though no ball can tell
+        statement = part("x < 2", variables=[{"name": "x", "type": "scalar"}], hypotheses=named(text))
+        with pytest.raises(Undecided):
+            attempt(statement, "counterexample", "dropped", instances({"x": huge}), tmp_path, subject="h0")
+
+
 def test_every_matrix_of_a_list_has_the_shape_that_is_declared(tmp_path: Path) -> None:
     variables = [{"name": "m", "type": "matrices", "shape": ["h", "d", "d"]}]
     statement = part("all(len(a) == 2 and len(a[0]) == 2 for a in m)", variables=variables)
@@ -262,6 +312,21 @@ def test_every_nan_and_infinity_of_a_sidecar_is_refused(tmp_path: Path, dtype: s
 def test_a_sidecar_has_two_positive_sizes_that_fit(tmp_path: Path, shape: list[str]) -> None:
     with pytest.raises(Rejected):
         cloud(tmp_path, "float64", shape, struct.pack("<d", 1.0))
+
+
+def test_a_cloud_is_the_same_instance_in_every_width_of_its_floats(tmp_path: Path) -> None:
+    statement = part("len(r[0]) > 0", variables=[{"name": "r", "type": "cloud"}])
+
+    def stored(code: str, shape: list[str], *entries: float) -> dict:
+        found = cloud(tmp_path, {"d": "float64", "f": "float32"}[code], shape, struct.pack(f"<{len(entries)}{code}", *entries))
+        return {"sidecar": found.sha, "dtype": {"d": "float64", "f": "float32"}[code], "shape": shape}
+
+    wide = stored("d", ["2", "1"], 1.0, 0.0)
+    for twin in (stored("f", ["2", "1"], 1.0, 0.0), stored("d", ["2", "1"], 1.0, -0.0)):
+        with pytest.raises(Rejected, match="listed twice"):
+            attempt(statement, "instances", "evidence", instances({"r": wide}, {"r": twin}), tmp_path)
+    other = {**wide, "shape": ["1", "2"]}
+    assert attempt(statement, "instances", "evidence", instances({"r": wide}, {"r": other}), tmp_path).scope == "instances: 2"
 
 
 def test_a_rank_modulo_a_prime_never_shows_dependence(tmp_path: Path) -> None:
