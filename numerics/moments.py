@@ -24,6 +24,7 @@ __all__ = [
     "head_statistics",
     "input_cosine",
     "mean_off_diagonal",
+    "metric_product",
     "mix_curve",
     "mix_maximum",
     "moment_cosines",
@@ -101,13 +102,9 @@ def head_statistics(
     values = require_values(w_vo, "w_vo", 3)
     dim = values.shape[-1]
     r = np.eye(dim) / dim if covariance is None else require_covariance(covariance, dim)
-    scale = _squared_gain(dim, norm, gain)
 
-    def form(x: np.ndarray) -> np.ndarray:  # M x, M = C Gamma^2 C, without a d x d product
-        if norm == "rms":
-            return (scale * x.T).T
-        after = (scale * (x - x.mean(axis=0)).T).T
-        return after - after.mean(axis=0)
+    def form(x: np.ndarray) -> np.ndarray:
+        return metric_product(x, norm, gain)
 
     moved = [form(v) for v in values]
     moved_by_r = [m / dim if covariance is None else m @ r for m in moved]
@@ -121,6 +118,22 @@ def head_statistics(
         after = total @ u
         g0, g = u @ form(u), after @ form(after)
     return HeadStatistics(float(np.trace(form(r))), float(g0), float(g), tau, phi)
+
+
+def metric_product(
+    columns: Float[np.ndarray, "dim ..."], norm: Norm = "rms", gain: Float[np.ndarray, " dim"] | None = None
+) -> Float[np.ndarray, "dim ..."]:
+    """M x for each column x, M = C Gamma^2 C, without a d x d product.
+
+    Raises ValueError for another ``norm``, or a ``gain`` that is not (d,) and finite. Claim O1.
+    """
+    require_norm(norm)
+    square = np.ones(len(columns)) if gain is None else require_gain(gain, len(columns)) ** 2
+
+    def centred(x: np.ndarray) -> np.ndarray:
+        return x - x.mean(axis=0) if norm == "layer" else x
+
+    return centred((square * centred(columns).T).T)
 
 
 def o1_gram(
@@ -291,11 +304,6 @@ def require_values(w_vo: object, name: str, rank: int) -> np.ndarray:
 def require_norm(norm: str) -> None:
     if norm not in ("rms", "layer"):
         raise ValueError(f"expected norm to be 'rms' or 'layer', got {norm!r}; choose one of the two")
-
-
-def _squared_gain(dim: int, norm: str, gain: object) -> np.ndarray:
-    require_norm(norm)
-    return np.ones(dim) if gain is None else require_gain(gain, dim) ** 2
 
 
 def require_gain(gain: object, dim: int) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from numerics.checkpoint.record import LayerWeights
-from numerics.moments import HeadStatistics
+from numerics.moments import HeadStatistics, metric_product
 from numerics.oversmoothing_embeddings import EmpiricalModel, empirical_model
 
 __all__ = [
@@ -62,11 +62,9 @@ def factored_statistics(
     `direction` u is a unit vector, `norm` and `gain` give M = C Γ² C.  Claim O1m.
     """
     heads, dim, rank = w_o.shape
-    square = np.ones(dim) if gain is None else np.asarray(gain, dtype=np.float64) ** 2
 
     def form(columns: np.ndarray) -> np.ndarray:
-        centre = (lambda x: x - x.mean(axis=0)) if norm == "layer" else (lambda x: x)
-        return centre((square * centre(columns).T).T)
+        return metric_product(columns, norm, gain)
 
     outs = np.moveaxis(w_o, 0, 1).reshape(dim, heads * rank)
     ins = w_v.reshape(heads * rank, dim)
