@@ -1,4 +1,4 @@
-"""`sinkproof`: the command line.  Errors are one sentence on standard error; exit codes are design.md's."""
+"""`sinkproof`: the command line.  Errors are one sentence on standard error; exit codes are what --help says."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ from proofs_check.commands.phase import phase
 from proofs_check.commands.scale import scale
 from proofs_check.commands.simulate import simulate
 from proofs_check.commands.verify import verify
-from proofs_check.interrupts import obey_everywhere
+from proofs_check.interrupts import Terminated, obey_everywhere
 from proofs_check.kernel import Rejected
 from proofs_check.kernel.command import one_line
 
-EXIT_BAD_INPUT, EXIT_MISSING, EXIT_BROKEN, EXIT_LIMIT, EXIT_INTERRUPTED = 2, 3, 4, 5, 130
+EXIT_BAD_INPUT, EXIT_MISSING, EXIT_BROKEN, EXIT_LIMIT = 2, 3, 4, 5
+EXIT_INTERRUPTED, EXIT_TERMINATED = 130, 143  # 128 and the signal's number
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -48,9 +49,9 @@ def main() -> int:
     try:
         result = sinkproof.main(standalone_mode=False)
         return result if isinstance(result, int) else 0
-    except click.exceptions.Abort:
-        return _stop("interrupted; run the same command again to go on", EXIT_INTERRUPTED)
-    except KeyboardInterrupt:
+    except (click.exceptions.Abort, KeyboardInterrupt) as stopped:
+        if isinstance(stopped, Terminated) or isinstance(stopped.__cause__, Terminated):
+            return _stop("terminated; run the same command again to go on", EXIT_TERMINATED)
         return _stop("interrupted; run the same command again to go on", EXIT_INTERRUPTED)
     except click.exceptions.Exit as error:
         return error.exit_code
@@ -59,19 +60,20 @@ def main() -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except MemoryError:
-        return _stop("out of memory; give fewer tokens or use a machine with more memory", EXIT_LIMIT)
+    except MemoryError as error:
+        return _stop(str(error) or "out of memory; give fewer tokens or use a machine with more memory", EXIT_LIMIT)
     except TimeoutError as error:
         return _stop(str(error), EXIT_LIMIT)
     except OSError as error:
         if os.environ.get("SINKPROOF_DEBUG"):
             raise
-        return _stop(f"expected to read or write {error.filename or 'a file'}, got: {error.strerror or error}; check the path and "
-                     "its permissions", EXIT_BAD_INPUT)
+        return _stop(f"expected to read or write {error.filename or 'a file'}, got: {error.strerror or error}; "
+                     "check the path and its permissions", EXIT_BAD_INPUT)
     except Rejected as error:
         if os.environ.get("SINKPROOF_DEBUG"):
             raise
-        return _stop(f"expected values and formulas that the kernel can evaluate, got: {error}; correct the claim", EXIT_BAD_INPUT)
+        return _stop(f"expected values and formulas that the kernel can evaluate, got: {error}; correct the claim",
+                     EXIT_BAD_INPUT)
     except ValueError as error:
         if os.environ.get("SINKPROOF_DEBUG"):
             raise
@@ -79,7 +81,8 @@ def main() -> int:
     except Exception as error:
         if os.environ.get("SINKPROOF_DEBUG"):
             raise
-        return _stop(f"internal error, {type(error).__name__}: {error}; set SINKPROOF_DEBUG=1 to see where", EXIT_BROKEN)
+        return _stop(f"internal error, {type(error).__name__}: {error}; set SINKPROOF_DEBUG=1 to see where",
+                     EXIT_BROKEN)
 
 
 def _stop(message: str, code: int) -> int:

@@ -1,4 +1,4 @@
-"""An interrupt is obeyed wherever it arrives."""
+"""An interrupt is obeyed wherever it arrives, and so is a request to terminate."""
 
 from __future__ import annotations
 
@@ -10,8 +10,12 @@ import threading
 PAUSE = 0.05  # seconds; the code that swallowed the interrupt has ended by then
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, as `timeout` and batch systems send it: like an interrupt it leaves nothing half-written or running."""
+
+
 def obey_everywhere() -> None:
-    """Send an interrupt again that Python swallowed.
+    """Make SIGTERM an exception, and send an interrupt again that Python swallowed.
 
     A KeyboardInterrupt raised inside a finaliser or a callback of the garbage collector cannot leave it: Python reports
     it as ignored, and the run goes on as if nobody had asked it to stop.
@@ -27,3 +31,8 @@ def obey_everywhere() -> None:
         later.start()
 
     sys.unraisablehook = again
+    signal.signal(signal.SIGTERM, _terminate)
+
+
+def _terminate(_number: int, _frame: object) -> None:
+    raise Terminated

@@ -10,16 +10,14 @@ import hashlib
 import json
 import platform
 import shutil
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache, partial
 from importlib import metadata, resources
-from multiprocessing import get_context
 from pathlib import Path
 
+from numerics.workers import unordered
 from proofs_check.certificates import whole_directory, write_claim, write_whole
 from proofs_check.claim import Claim
 from proofs_check.claims import all_claims, claim_beside, claim_by_id, load_claims
@@ -190,7 +188,7 @@ def verify(ids: Sequence[str], options: Options, jobs: int = 1,
         else:
             missing.append(claim.id)
     try:
-        for name in _gather_all(missing, options, jobs):
+        for name in unordered(partial(gather, options=options), missing, jobs):
             progress(name, False)
     finally:
         _sweep_up(options)
@@ -199,21 +197,6 @@ def verify(ids: Sequence[str], options: Options, jobs: int = 1,
         results[claim.id] = collect(claim, options, results)
         replayed(claim.id)
     return tuple(results.values())
-
-
-def _gather_all(names: list[str], options: Options, jobs: int) -> Iterable[str]:
-    if jobs == 1 or len(names) < 2:
-        for name in names:
-            yield gather(name, options)
-        return
-    # Workers inherit an ignored SIGINT: an interrupt is for this process, which then terminates them at once.
-    main = threading.current_thread() is threading.main_thread()
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN) if main else None
-    pool = get_context("spawn").Pool(min(jobs, len(names)))
-    if main:
-        signal.signal(signal.SIGINT, before)
-    with pool:  # leaving the block, also by an exception, terminates the workers
-        yield from pool.imap_unordered(partial(gather, options=options), names)
 
 
 def _sweep_up(options: Options) -> None:

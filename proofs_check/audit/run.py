@@ -16,7 +16,7 @@ from numerics.audit.scores import CONVENTIONS
 from numerics.checkpoint import Checkpoint, open_checkpoint
 from numerics.checkpoint.record import LayerPass
 from numerics.sink_metrics import THRESHOLDS, convention
-from numerics.sweep import ONE_THREAD
+from numerics.workers import unordered
 from proofs_check.audit.costs import isotropic_costs
 from proofs_check.audit.extract import extract
 from proofs_check.audit.heads import head_page, require_head
@@ -247,23 +247,8 @@ def _extracted(
 
 def _measure(tasks: list[LayerTask], jobs: int, progress: Callable[[str], None]) -> None:
     pending = [task for task in tasks if not task.result.is_file()]
-    if jobs == 1 or len(pending) < 2:
-        for task in pending:
-            measure_layer(task)
-            progress(f"measured layer {task.layer}")
-        return
-    from concurrent.futures import as_completed
-
-    from joblib.externals.loky import get_reusable_executor
-
-    executor = get_reusable_executor(max_workers=min(jobs, len(pending)), env=ONE_THREAD, timeout=60)
-    futures = [executor.submit(measure_layer, task) for task in pending]
-    try:
-        for future in as_completed(futures):
-            progress(f"measured layer {future.result()}")
-    finally:
-        for future in futures:
-            future.cancel()
+    for layer in unordered(measure_layer, pending, jobs):
+        progress(f"measured layer {layer}")
 
 
 def _network(

@@ -14,7 +14,7 @@ STANDARD = set(sys.stdlib_module_names)
 ALLOWED = {
     "proofs_check/kernel": STANDARD | {"flint", "proofs_check.kernel"},
     "theory": STANDARD | {"sympy", "theory"},
-    "numerics": STANDARD | {"numpy", "scipy", "jax", "jaxlib", "jaxtyping", "beartype", "cvxpy", "joblib", "matplotlib",
+    "numerics": STANDARD | {"numpy", "scipy", "jax", "jaxlib", "jaxtyping", "beartype", "cvxpy", "matplotlib",
                             "numerics"},
 }
 
