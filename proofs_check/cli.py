@@ -20,12 +20,11 @@ from proofs_check.commands.phase import phase
 from proofs_check.commands.scale import scale
 from proofs_check.commands.simulate import simulate
 from proofs_check.commands.verify import verify
+from proofs_check.exits import (EXIT_BAD_INPUT, EXIT_BROKEN, EXIT_INTERRUPTED, EXIT_LIMIT, EXIT_MISSING,
+                                EXIT_TERMINATED)
 from proofs_check.interrupts import Terminated, obey_everywhere
 from proofs_check.kernel import Rejected
 from proofs_check.kernel.command import one_line
-
-EXIT_BAD_INPUT, EXIT_MISSING, EXIT_BROKEN, EXIT_LIMIT = 2, 3, 4, 5
-EXIT_INTERRUPTED, EXIT_TERMINATED = 130, 143  # 128 and the signal's number
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -60,6 +59,10 @@ def main() -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except ModuleNotFoundError as missing:  # an extra's own error says which; any other package is a part of ours
+        own = type(missing) is not ModuleNotFoundError
+        return _stop(str(missing) if own else f"expected the package {missing.name}, found none; install the pinned "
+                     "packages with: make install", EXIT_MISSING)
     except MemoryError as error:
         return _stop(str(error) or "out of memory; give fewer tokens or use a machine with more memory", EXIT_LIMIT)
     except TimeoutError as error:

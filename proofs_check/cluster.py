@@ -19,7 +19,7 @@ ROOMS = ("numerics",)  # what decides a point's value
 CONNECT_SECONDS, WORKER_SECONDS = 10, 30
 
 
-class MissingCluster(RuntimeError):
+class MissingCluster(ModuleNotFoundError):
     """The extra `cluster` is not installed.  The command line exits with 3."""
 
 
@@ -28,8 +28,8 @@ def measure_there(job, cloud, code: str) -> Point:
     from proofs_check.verify import code_digest
 
     if code_digest(ROOMS) != code:
-        raise ValueError("expected the client's version of sinkproof on every worker, got another one; install the same "
-                         "version there and restart the workers")
+        raise ValueError("expected the client's version of sinkproof on every worker, got another one; install the "
+                         "same version there and restart the workers")
     return measure(job, cloud)
 
 
@@ -64,11 +64,11 @@ def _measure_all(distributed, client, address: str, tasks: Sequence[Task]) -> It
             yield future.result()
             done += 1
     except distributed.scheduler.KilledWorker as lost:
-        raise BadInput(f"expected workers that survive their jobs, got a job beside which {lost.allowed_failures + 1} died; give "
-                       "them more memory, then run the same command again") from None
+        raise BadInput(f"expected workers that survive their jobs, got a job beside which {lost.allowed_failures + 1} "
+                       "died; give them more memory, then run the same command again") from None
     except (distributed.CancelledError, distributed.comm.CommClosedError):
-        raise BadInput(f"expected the scheduler at {address} to stay, lost it after {done} of {len(tasks)} points, which "
-                       "are stored; run the same command again") from None
+        raise BadInput(f"expected the scheduler at {address} to stay, lost it after {done} of {len(tasks)} points, "
+                       "which are stored; run the same command again") from None
     except ModuleNotFoundError as missing:
         raise BadInput(f"expected sinkproof on every worker, got one without the package {missing.name}; install the "
                        "client's version there") from None
@@ -82,8 +82,8 @@ def _connect(distributed, address: str):
     thread.join(2 * CONNECT_SECONDS)  # a port that listens and says nothing holds the client for ever
     client = answer[0] if answer else TimeoutError()
     if isinstance(client, Exception):
-        raise BadInput(f"expected a Dask scheduler at '{address}', got no answer ({type(client).__name__}); give its address, "
-                       "as in tcp://127.0.0.1:8786") from None
+        raise BadInput(f"expected a Dask scheduler at '{address}', got no answer ({type(client).__name__}); give its "
+                       "address, as in tcp://127.0.0.1:8786") from None
     try:
         client.wait_for_workers(1, timeout=WORKER_SECONDS)
     except TimeoutError:

@@ -10,7 +10,7 @@ from types import ModuleType
 __all__ = ["Engine", "MissingModels", "engine", "required", "shortened"]
 
 
-class MissingModels(RuntimeError):
+class MissingModels(ModuleNotFoundError):
     """A package of the extra `models` is not installed; the message names it and the command that installs it."""
 
 

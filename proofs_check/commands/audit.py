@@ -9,8 +9,7 @@ from pathlib import Path
 import click
 
 from proofs_check.display import Steps, show_table
-
-EXIT_MISSING, EXIT_BROKEN = 3, 4
+from proofs_check.exits import EXIT_BROKEN
 
 
 @click.command(
@@ -116,7 +115,7 @@ def audit(
     A tokenizer without BOS is audited without it (the first token is then the sink candidate); --bos names one.
     Exit 3 when torch or transformers is missing, 4 when the extraction check fails.
     """
-    from numerics.checkpoint import ExtractionError, MissingModels
+    from numerics.checkpoint import ExtractionError
     from proofs_check.audit.run import Options, audit as run_audit
 
     options = Options(
@@ -134,9 +133,6 @@ def audit(
     try:
         with Steps(None, as_json) as steps:
             document = run_audit(model, text, options, out, jobs, gguf, wanted, steps.step)
-    except MissingModels as missing:
-        print(f"sinkproof: {missing}", file=sys.stderr)
-        return EXIT_MISSING
     except ExtractionError as disagreement:
         print(f"sinkproof: {disagreement}", file=sys.stderr)
         return EXIT_BROKEN

@@ -64,7 +64,7 @@ def scale(quick: bool, clouds: tuple[str, ...], sizes: str | None, norms: tuple[
     from numerics.scaling import sweep_jobs
     from numerics.scaling_clouds import DRAWN
     from numerics.sweep import local_processes, run_sweep
-    from proofs_check.cluster import MissingCluster, dask_cluster
+    from proofs_check.cluster import dask_cluster
     from proofs_check.inputs import BadInput
     from proofs_check.scaling import NOTES, SCHEMA, exponent_rows, pictures, point_record
     from proofs_check.tables import write_table
@@ -99,15 +99,11 @@ def scale(quick: bool, clouds: tuple[str, ...], sizes: str | None, norms: tuple[
     work.sort(key=lambda job: job.tokens)
     folder = out / "scale-points"
     points = []
-    try:
-        with dask_cluster(scheduler) if scheduler is not None else nullcontext(local_processes(jobs, folder, write_whole)) as execute, \
-                Steps(len(work), as_json) as steps:
-            for point in run_sweep(work, folder, write_whole, execute, clouds=lambda job: drawn(pool, job)):
-                points.append(point)
-                steps.step(str(point.job))
-    except MissingCluster as missing:
-        click.echo(f"sinkproof: {missing}", err=True)
-        return 3
+    measuring = nullcontext(local_processes(jobs, folder, write_whole)) if scheduler is None else dask_cluster(scheduler)
+    with measuring as execute, Steps(len(work), as_json) as steps:
+        for point in run_sweep(work, folder, write_whole, execute, clouds=lambda job: drawn(pool, job)):
+            points.append(point)
+            steps.step(str(point.job))
     points.sort(key=lambda point: point.job)
     rows = exponent_rows(points, geometries, levels, omegas, norms, seed, growth=growth, null=values == "null")
     names = pictures(rows, out, write_whole)

@@ -1,4 +1,4 @@
-"""The command line from outside: exit codes, one-sentence errors, resume, and `check` where nothing else is installed."""
+"""The command line from outside: exit codes, one-sentence errors, resume, `check` where nothing else is installed."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from numerics.checkpoint import MissingModels
+from proofs_check import cli
 from proofs_check.kernel import canonical
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,10 +34,11 @@ def sinkproof(*arguments: object, cwd: Path | None = None, **environment: str) -
                           cwd=cwd, env=os.environ | environment, timeout=300, check=False)
 
 
-# A shell starts background jobs with interrupts ignored and their children inherit that; put right by a program of its own
-# before the real one, because `preexec_fn` would fork this process, where JAX has threads.
-HEEDING_INTERRUPTS = [sys.executable, "-c", "import os, signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
-                                            "os.execv(sys.executable, [sys.executable, '-m', 'proofs_check', *sys.argv[1:]])"]
+# A shell starts background jobs with interrupts ignored and their children inherit that; put right by a program of its
+# own before the real one, because `preexec_fn` would fork this process, where JAX has threads.
+HEEDING_INTERRUPTS = [sys.executable, "-c",
+                      "import os, signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+                      "os.execv(sys.executable, [sys.executable, '-m', 'proofs_check', *sys.argv[1:]])"]
 
 
 def one_sentence(result: subprocess.CompletedProcess) -> bool:
@@ -59,7 +62,8 @@ def test_verify_writes_a_report_in_the_promised_schema(run: Path) -> None:
                         "hypotheses", "neighbours", "evidence"}
     assert all(set(item) >= {"name", "needed", "counterexample"} for item in row["hypotheses"])
     assert set(row["neighbours"]) >= {"planted", "killed", "survivors"} and row["neighbours"]["survivors"] == []
-    assert all(set(item) >= {"engine", "outcome", "grade", "scope", "seconds", "certificate"} for item in row["evidence"])
+    assert all(set(item) >= {"engine", "outcome", "grade", "scope", "seconds", "certificate"}
+               for item in row["evidence"])
     assert all((run / item["certificate"]).is_file() for item in row["evidence"])
     assert "## E2" in (run / "report.md").read_text()
 
@@ -140,7 +144,8 @@ def test_a_blob_of_a_gigabyte_is_refused_unread(run: Path, tmp_path: Path) -> No
 
 def test_a_certificate_that_proves_nothing_exits_with_1(run: Path, tmp_path: Path) -> None:
     folder, path = copied(run, tmp_path)
-    edited(path, lambda c: c["body"]["instances"][0]["values"].update(a_s=["3", "4"]))  # the weights no longer sum to one
+    # the weights no longer sum to one
+    edited(path, lambda c: c["body"]["instances"][0]["values"].update(a_s=["3", "4"]))
     result = sinkproof("check", path)
     assert result.returncode == 1 and one_sentence(result)
 
@@ -154,7 +159,8 @@ def test_claims_that_use_each_other_in_a_circle_are_refused_by_check(run: Path, 
 
 @pytest.mark.parametrize(("arguments", "said"), [
     (["verify", "NOPE"], "known ids"), (["show", "NOPE"], "known ids"), (["verify", "--seed", "-1"], "seed"),
-    (["verify", "--profile", "huge"], "profile"), (["verify", "--claims", "none.py"], "no file"), (["nonsense"], "nonsense"),
+    (["verify", "--profile", "huge"], "profile"), (["verify", "--claims", "none.py"], "no file"),
+    (["nonsense"], "nonsense"),
     (["check", "nowhere"], "nothing at"), (["claims", "--family", "x"], "families"), (["inspect"], "--tokens"),
     (["verify", "--jobs", "0"], "jobs"), (["verify", "--time-limit", "0"], "time-limit"),
 ])
@@ -208,7 +214,8 @@ def test_an_interrupt_of_parallel_work_is_obeyed_at_once_and_leaves_nothing_half
     process = subprocess.Popen([*HEEDING_INTERRUPTS, "verify", "--out", str(out), "--jobs", "2"],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
     deadline = time.monotonic() + 200
-    while not list((out / "certificates").glob("*/run.json")) and time.monotonic() < deadline and process.poll() is None:
+    while not list((out / "certificates").glob("*/run.json")) and time.monotonic() < deadline \
+            and process.poll() is None:
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGINT)
     _, said = process.communicate(timeout=60)
@@ -223,7 +230,8 @@ def test_a_changed_claim_is_gathered_again(tmp_path: Path) -> None:
 
 
 def test_doctor_and_claims_print_json() -> None:
-    for command, key in ((["doctor", "--json"], "checks"), (["claims", "--json"], "claims"), (["show", "E2", "--json"], "claim")):
+    for command, key in ((["doctor", "--json"], "checks"), (["claims", "--json"], "claims"),
+                         (["show", "E2", "--json"], "claim")):
         result = sinkproof(*command)
         assert result.returncode == 0 and key in json.loads(result.stdout)
     assert sinkproof("claims", "--family", "practice", "--ledger").returncode == 0
@@ -241,7 +249,8 @@ def test_counterexamples_beside_certificates_are_checked_with_them(run: Path, tm
     assert refused.returncode == 2 and one_sentence(refused) and "different claims" in refused.stderr
 
 
-def test_a_smaller_report_says_what_it_replaced_and_an_own_claim_has_no_source_but_its_own(run: Path, tmp_path: Path) -> None:
+def test_a_smaller_report_says_what_it_replaced_and_an_own_claim_has_no_source_but_its_own(
+        run: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     shutil.copytree(run, out)
     path = tmp_path / "mine.py"
@@ -259,3 +268,16 @@ def test_the_diagonal_on_the_packaged_paragraph_is_certified(tmp_path: Path) -> 
     assert {item["pattern"]: item["grade"] for item in json.loads(done.stdout)["results"]} == {
         "sink": "exact", "diagonal": "enclosed"}
     assert sinkproof("check", tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize(("missing", "said"), [
+    (MissingModels("expected the package torch, found none"), "sinkproof: expected the package torch, found none\n"),
+    (ModuleNotFoundError("No module named 'x'", name="x"), "sinkproof: expected the package x, found none; install the "
+                                                           "pinned packages with: make install\n")])
+def test_a_missing_package_is_one_sentence_and_exit_3(monkeypatch, capsys, missing: Exception, said: str) -> None:
+    def stops(*_given: object) -> None:
+        raise missing
+
+    monkeypatch.setattr("proofs_check.audit.run.audit", stops)
+    monkeypatch.setattr("sys.argv", ["sinkproof", "audit", "model"])
+    assert cli.main() == 3 and capsys.readouterr().err == said

@@ -20,7 +20,7 @@ from click.testing import CliRunner
 from numerics.scaling import sweep_jobs
 from numerics.scaling_clouds import Geometry
 from numerics.sweep import load_point, run_sweep
-from proofs_check import cluster
+from proofs_check import cli, cluster
 from proofs_check.certificates import write_whole
 from proofs_check.cluster import MissingCluster, dask_cluster
 from proofs_check.commands.scale import scale
@@ -164,15 +164,17 @@ def test_a_port_that_speaks_something_else_is_one_sentence(tmp_path, monkeypatch
             pass
 
 
-def test_without_the_package_the_command_says_what_to_install_and_ends_with_three(tmp_path, monkeypatch):
+def test_without_the_package_the_command_says_what_to_install_and_ends_with_three(tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "distributed", None)
     said = "the package distributed .*; install it with: pip install 'sinkproof\\[cluster\\]'"
     with pytest.raises(MissingCluster, match=said):
         with dask_cluster("tcp://127.0.0.1:8786"):
             pass
     arguments = ["--scheduler", "tcp://127.0.0.1:8786", "--out", str(tmp_path / "out")]
-    result = CliRunner().invoke(scale, arguments, standalone_mode=False)
-    assert result.return_value == 3 and "pip install" in result.stderr and not list(tmp_path.iterdir())
+    monkeypatch.setattr("sys.argv", ["sinkproof", "scale", *arguments])
+    assert cli.main() == 3 and not list(tmp_path.iterdir())
+    error = capsys.readouterr().err
+    assert "pip install" in error and error.count("\n") == 1
 
 
 @pytest.mark.parametrize("error, words", [
