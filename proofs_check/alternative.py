@@ -33,7 +33,7 @@ def gordan_witness(rows: Iterable[Iterable[object]]) -> tuple[bool, dict[str, ob
     Rows (n, d) of ints, Fractions, floats (taken as the exact rationals they are) or flint rationals.
     Returns ``(True, {"normal": [Fraction, ...]})`` or ``(False, {"weights": {index: Fraction}})`` with
     positive weights that sum to one and combine to zero exactly.  Raises ValueError for no rows, rows without
-    entries or of different lengths, and entries that are not finite numbers.  theory.md G1, G2, E2.
+    entries or of different lengths, and entries that are not finite numbers.  Claims G1, G2, E2.
     """
     exact = [[_fraction(entry) for entry in row] for row in rows]
     if not exact or not exact[0] or len({len(row) for row in exact}) != 1:
@@ -61,7 +61,7 @@ def cloud_witness(points: np.ndarray, shift: np.ndarray | None = None,
     solve; ``(False, {"weights": ...})``, exact, when zero lies on a lower face; or ``(None, {})`` when floats
     cannot tell and the cloud is too large for rational arithmetic.  Raises ValueError as
     `numerics.hull.min_norm_point` does. `found` is the solver's answer where the caller has it already.
-    theory.md G1, E2.
+    Claims G1, E2.
     """
     if found is None:
         found = min_norm_point(points) if shift is None else distance_to_hull(np.asarray(shift), points)

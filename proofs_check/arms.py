@@ -1,5 +1,7 @@
-"""The arms of an attack, each of which can be run by itself: what the claim constructs, what hypothesis draws, what is put
-together by machine, changes of these, an optimiser on the slack, and independent samples.
+"""The arms of an attack, each of which can be run by itself.
+
+They are: what the claim constructs, what hypothesis draws, what is put together by machine, changes of these, an
+optimiser on the slack, and independent samples.
 """
 
 from __future__ import annotations
@@ -35,8 +37,8 @@ SAMPLED_FROM = 60
 class Attack:
     """One part, with one hypothesis dropped or none, attacked with a budget.
 
-    `outcome` is "refuted" (with the certificate that the kernel replayed), "suspect" (a float violation of `margin` that
-    no exact instance confirmed) or "nothing found".  `samples` independent trials without a violation bound its
+    `outcome` is "refuted" (with the certificate that the kernel replayed), "suspect" (a float violation of `margin`
+    that no exact instance confirmed) or "nothing found".  `samples` independent trials without a violation bound its
     probability under that sampling by `bound` at 95% (the rule of three: about 3/samples); None where there were none.
     """
 
@@ -62,7 +64,8 @@ class Run:
 
     def __init__(self, claim: Claim, part: Part, subject: str = "", seed: int = 0):
         self.claim, self.part, self.document = claim, part, claim.document()
-        statement = next(table for table in self.document["parts"] + self.document["variants"] if table["name"] == part.name)
+        statement = next(table for table in self.document["parts"] + self.document["variants"]
+                         if table["name"] == part.name)
         self.probe = Probe(part, statement, subject)
         self.whole = Probe(part, statement) if subject else self.probe
         self.rng = random.Random(f"{seed} {claim.id} {part.name} {subject}")
@@ -74,8 +77,8 @@ class Run:
         self.beyond: list[Values] = []  # meet everything kept, and violate what is dropped
 
     def attack(self, outcome: str, arm: str, **more: object) -> Attack:
-        return Attack(self.claim.id, self.part.name, self.probe.subject, outcome, arm, self.tried, self.met, self.samples,
-                      margin=self.margin, **more)
+        return Attack(self.claim.id, self.part.name, self.probe.subject, outcome, arm, self.tried, self.met,
+                      self.samples, margin=self.margin, **more)
 
     def judge(self, values: Values) -> Answer:
         self.tried += 1
@@ -109,7 +112,8 @@ class Run:
                     break
                 # what a simpler entry breaks, other entries may mend
                 for mended in (candidate, self.probe.moved(candidate, self.rng)):
-                    if mended is not None and size_of(mended, self.probe.free) < size and self.probe.judge(mended).refutes():
+                    if mended is not None and size_of(mended, self.probe.free) < size \
+                            and self.probe.judge(mended).refutes():
                         values, size, improved = mended, size_of(mended, self.probe.free), True
                         break
                 if improved:
@@ -123,7 +127,8 @@ class Run:
                 continue
             try:
                 table = item["body"]["instances"][0]["values"]
-                values = {name: read_value(table[name], plain_type(kind), Path(), name) for name, kind in self.probe.free.items()}
+                values = {name: read_value(table[name], plain_type(kind), Path(), name)
+                          for name, kind in self.probe.free.items()}
             except ERRORS:
                 continue
             if self.judge(values).refutes() and (hit := self.hit(values, "saved")):
@@ -138,7 +143,8 @@ class Run:
         """What hypothesis draws from the part's strategy."""
         if self.part.strategy is None:
             return None
-        return self.tell(drawn(self.part.strategy(), min(max(budget // 10, 1), CONSTRUCTED), self.seed), budget, "drawn instances")
+        count = min(max(budget // 10, 1), CONSTRUCTED)
+        return self.tell(drawn(self.part.strategy(), count, self.seed), budget, "drawn instances")
 
     def tell(self, instances: Iterable[Instance], budget: int, arm: str) -> Attack | None:
         for instance in islice(instances, budget):
@@ -194,7 +200,7 @@ class Run:
         return None
 
     def reduce(self) -> None:
-        """Add base instances with fewer tokens and dimensions: they are quick to judge, and what is found reads well."""
+        """Add base instances with fewer tokens and dimensions: quick to judge, and what is found reads well."""
         for values in sorted(self.pool, key=lambda item: size_of(item, self.probe.free))[:REDUCED]:
             going = True
             while going:
@@ -235,7 +241,8 @@ class Run:
     def descended(self, budget: int) -> Attack | None:
         """Several starts; a violation in floats that no rounding confirms is kept as a suspect with its margin."""
         start = self.tried
-        pool = [values for values in (*self.beyond, *self.pool) if size_of(values, self.probe.free)[0] <= LARGEST_ENTRIES]
+        pool = [values for values in (*self.beyond, *self.pool)
+                if size_of(values, self.probe.free)[0] <= LARGEST_ENTRIES]
         while pool and self.probe.has_slack() and self.tried - start < budget:
             found = descend(self.probe, self.rng.choice(pool), self.rng, max(10, min(budget // 2, 200)))
             self.tried += max(found.evaluations, 1)

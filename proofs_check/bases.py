@@ -1,5 +1,7 @@
-"""Where an attack starts when a part constructs nothing: draws from the domain of its parameters, and small instances put
-together variable by variable, from what the claim's other parts use for a variable of the same name and type.
+"""Where an attack starts when a part constructs nothing.
+
+Draws from the domain of its parameters, and small instances put together variable by variable, from what the claim's
+other parts use for a variable of the same name and type.
 
 Nothing here looks at a counterexample of the ledger, so what is found from these starts is found independently of it.
 """
@@ -17,7 +19,9 @@ from proofs_check.kernel import Rejected, bound_names
 from proofs_check.perturb import DEPTHS, SMALL, Values
 from proofs_check.probing import ERRORS, Probe
 
-STEPS = tuple(fmpq(*pair) for pair in ((0, 1), (1, 1), (1, 2), (2, 1), (1, 10), (3, 1), (5, 1), (1, 100), (10, 1), (100, 1)))
+STEPS = tuple(fmpq(*pair) for pair in (
+    (0, 1), (1, 1), (1, 2), (2, 1), (1, 10), (3, 1), (5, 1), (1, 100), (10, 1), (100, 1)))
+SHARES = (0, 1, fmpq(1, 2), fmpq(1, 10), fmpq(9, 10), fmpq(1, 100), fmpq(99, 100))  # of a bounded range
 OUTSIDE = tuple(fmpq(*pair) for pair in ((1, 2), (1, 1), (1, 10), (2, 1), (10, 1)))
 LARGEST_LENGTH = 3
 BORROWED = 12  # instances of another part that are looked at
@@ -37,7 +41,7 @@ def from_domain(probe: Probe, rng: random.Random) -> Values:
         elif dropped == (name, "maximum"):
             value = high + rng.choice((0, *OUTSIDE) if table.get("open_max") == "true" else OUTSIDE)
         elif low is not None and high is not None:
-            value = low + (high - low) * rng.choice((0, 1, fmpq(1, 2), fmpq(1, 10), fmpq(9, 10), fmpq(1, 100), fmpq(99, 100)))
+            value = low + (high - low) * rng.choice(SHARES)
         elif low is not None:
             value = low + rng.choice(STEPS)
         elif high is not None:

@@ -58,8 +58,8 @@ class Part:
     `instances(seed)` yields built-in instances that meet the hypotheses; `strategy()` is a hypothesis strategy that
     constructs such instances; `numeric(values)` is the second route: the slack of the conclusion computed by
     `numerics` on float arrays, negative where it fails.  `derivation()` hands over a `theory.statements.Derivation`,
-    whose conclusions must then be the part's.  `sampled(seed,
-    trials)` makes independent trials and returns (trials, violations).  A formal theorem is looked up by (claim id, part name).
+    whose conclusions must then be the part's.  `sampled(seed, trials)` makes independent trials and returns (trials,
+    violations).  A formal theorem is looked up by (claim id, part name).
     `bounds` holds counterexamples to the part without a bound of a parameter, by the names that `subjects` lists.
     """
 
@@ -90,11 +90,11 @@ class Part:
         for name in ("strategy", "numeric", "sampled", "derivation", "splits"):
             value = getattr(self, name)
             if value is not None and not callable(value):
-                raise ValueError(f"expected `{name}` of part '{self.name}' to be a function, got {type(value).__name__}; "
-                                 "wrap it, as in lambda: value")
+                raise ValueError(f"expected `{name}` of part '{self.name}' to be a function, got "
+                                 f"{type(value).__name__}; wrap it, as in lambda: value")
 
     def subjects(self) -> dict[str, Instance | None]:
-        """Everything that can be dropped, hypotheses and bounds of parameters, with its counterexample if one is known."""
+        """All that can be dropped, hypotheses and bounds of parameters, with its counterexample if one is known."""
         return {**{item.name: item.counterexample for item in self.hypotheses},
                 **{name: self.bounds.get(name) for name in bound_names(self.parameters)}}
 
@@ -127,7 +127,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Variant:
-    """A false statement near a true one, with the instance that refutes it.  `trap` in `operator` marks theory.md's."""
+    """A false statement near a true one, with the instance that refutes it.  The operator `trap` marks a version that looked right."""
 
     operator: str
     counterexample: Instance

@@ -1,7 +1,7 @@
 """The optimiser's attack: several starts, downhill on the slack of a part, then rounding to small rationals.
 
-The slack is the numerical route's where the part has one; else the least distance of a comparison in the conclusions from
-being violated, evaluated by the kernel's evaluator.
+The slack is the numerical route's where the part has one; else the least distance of a comparison in the conclusions
+from being violated, evaluated by the kernel's evaluator.
 """
 
 from __future__ import annotations
@@ -92,7 +92,8 @@ def descend(probe: Probe, start: Values, rng: random.Random, evaluations: int) -
     answer = probe.judge(exact)
     if answer.refutes():
         return Descent(exact, answer, slack, True, spent)
-    return Descent(exact, None, slack, penalty(exact) <= FEASIBLE and slack < -SUSPICIOUS and _opaque(probe, exact, answer), spent)
+    suspicious = penalty(exact) <= FEASIBLE and slack < -SUSPICIOUS and _opaque(probe, exact, answer)
+    return Descent(exact, None, slack, suspicious, spent)
 
 
 def _opaque(probe: Probe, values: Values, answer: Answer) -> bool:
@@ -144,7 +145,9 @@ def _gradient(probe: Probe, start: Values, spots: list, origin: np.ndarray) -> C
 
 
 def _exact(value: float) -> fmpq:
-    return value if isinstance(value, fmpq) else fmpq(*float(value).as_integer_ratio()) if np.isfinite(value) else fmpq(0)
+    if isinstance(value, fmpq):
+        return value
+    return fmpq(*float(value).as_integer_ratio()) if np.isfinite(value) else fmpq(0)
 
 
 def _rounded(value: float, denominator: int) -> fmpq:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from proofs_check.certificates import write_whole
@@ -56,9 +56,12 @@ def sweep(claim: Claim, budget: int, seed: int, out: Path, step: Callable[[dict]
 
 def entry_of(found: Attack) -> dict:
     """One result as data; the instance in certificate form."""
-    return {"claim": found.claim, "part": found.part, "subject": found.subject, "outcome": found.outcome, "arm": found.arm,
-            "tried": found.tried, "met": found.met,
+    return {"claim": found.claim, "part": found.part, "subject": found.subject, "outcome": found.outcome,
+            "arm": found.arm, "tried": found.tried, "met": found.met,
             "instance": None if found.certificate is None else found.certificate["body"]["instances"][0]}
+
+
+KINDS = ("needed", "open", "bound")
 
 
 def standing(claims: Sequence[Claim]) -> dict[tuple[str, str, str], str]:
@@ -68,13 +71,14 @@ def standing(claims: Sequence[Claim]) -> dict[tuple[str, str, str], str]:
             for claim in claims for part, _ in targets(claim) for subject, counterexample in part.subjects().items()}
 
 
-def counted(entries: Sequence[dict], claims: Sequence[Claim]) -> dict[str, dict[str, tuple[int, int]]]:
-    """claim -> standing -> (dropped, refuted); what a claim no longer has is left out."""
-    known, table = standing(claims), {}
+def counted(entries: Sequence[dict], known: Mapping[tuple[str, str, str], str]
+            ) -> dict[str, dict[str, tuple[int, int]]]:
+    """claim -> standing -> (dropped, refuted); `known` is `standing`'s, and what a claim no longer has is left out."""
+    table: dict[str, dict[str, tuple[int, int]]] = {}
     for entry in entries:
         kind = known.get((entry["claim"], entry["part"], entry["subject"]))
         if kind is not None:
-            row = table.setdefault(entry["claim"], dict.fromkeys(("needed", "open", "bound"), (0, 0)))
+            row = table.setdefault(entry["claim"], dict.fromkeys(KINDS, (0, 0)))
             row[kind] = (row[kind][0] + 1, row[kind][1] + (entry["outcome"] == "refuted"))
     return table
 
@@ -83,36 +87,47 @@ def page(found: dict) -> str:
     """The page `notes/falsification.md`."""
     claims = written_claims()
     entries, known = found["entries"], standing(claims)
-    table = counted(entries, claims)
-    total = {kind: [sum(row[kind][place] for row in table.values()) for place in (0, 1)] for kind in ("needed", "open", "bound")}
+    table = counted(entries, known)
+    total = {kind: [sum(row[kind][place] for row in table.values()) for place in (0, 1)] for kind in KINDS}
+
+    def standing_of(entry: dict) -> str | None:
+        return known.get((entry["claim"], entry["part"], entry["subject"]))
+
     arms = sorted({entry["arm"] for entry in entries if entry["outcome"] == "refuted"})
     lines = [
         "# What the machine finds when something is dropped", "",
-        "Generated from `proofs_check/claims/found.json` by `python -m proofs_check.falsification`, which reads the results of",
-        f"`sinkproof falsify --all --budget {found['budget']} --seed {found['seed']}` (tens of minutes; it goes on where it was stopped).", "",
-        "Each hypothesis, and each bound of a parameter, is dropped by itself and the rest attacked: counterexamples that were",
-        "saved or written by hand are not used. *needed*: the claim names a counterexample by hand, and the machine found its own",
-        "again; *open*: it names none, and what was found now stands in the ledger; *bound*: minimum, maximum or integrality of a",
-        "parameter. Every instance found is a certificate that the kernel replays. Not finding one says nothing about need: many",
-        "bounds serve only to keep a denominator from zero, and a formula that is undefined there is no counterexample.", "",
+        "Generated from `proofs_check/claims/found.json` by `python -m proofs_check.falsification`, which reads the "
+        "results of",
+        f"`sinkproof falsify --all --budget {found['budget']} --seed {found['seed']}` (tens of minutes; it goes on "
+        "where it was stopped).", "",
+        "Each hypothesis, and each bound of a parameter, is dropped by itself and the rest attacked: counterexamples "
+        "that were",
+        "saved or written by hand are not used. *needed*: the claim names a counterexample by hand, and the machine "
+        "found its own",
+        "again; *open*: it names none, and what was found now stands in the ledger; *bound*: minimum, maximum or "
+        "integrality of a",
+        "parameter. Every instance found is a certificate that the kernel replays. Not finding one says nothing about "
+        "need: many",
+        "bounds serve only to keep a denominator from zero, and a formula that is undefined there is no "
+        "counterexample.", "",
         f"In all: {total['needed'][1]} of {total['needed'][0]} needed hypotheses found again; {total['open'][1]} of "
-        f"{total['open'][0]} open ones found to be needed; {total['bound'][1]} of {total['bound'][0]} bounds found to be needed.", "",
+        f"{total['open'][0]} open ones found to be needed; {total['bound'][1]} of {total['bound'][0]} bounds found to "
+        "be needed.", "",
         "| claim | needed, found again | open, found needed | bounds, found needed | needed but not found again |",
         "|---|---|---|---|---|"]
     for claim in claims:
         if claim.id in table:
             missed = [f"{entry['part']}: {entry['subject']}" for entry in entries if entry["claim"] == claim.id
-                      and entry["outcome"] != "refuted" and known.get((claim.id, entry["part"], entry["subject"])) == "needed"]
-            cells = [f"{table[claim.id][kind][1]}/{table[claim.id][kind][0]}" for kind in ("needed", "open", "bound")]
+                      and entry["outcome"] != "refuted" and standing_of(entry) == "needed"]
+            cells = [f"{table[claim.id][kind][1]}/{table[claim.id][kind][0]}" for kind in KINDS]
             lines.append(f"| {claim.id} | {' | '.join(cells)} | {'; '.join(missed)} |")
     lines += ["", "## Which arm found it", "", "| arm | needed | open | bound |", "|---|---|---|---|"]
     for arm in arms:
-        hits = [known.get((entry["claim"], entry["part"], entry["subject"])) for entry in entries if entry["arm"] == arm]
-        lines.append(f"| {arm} | {' | '.join(str(hits.count(kind)) for kind in ('needed', 'open', 'bound'))} |")
+        hits = [standing_of(entry) for entry in entries if entry["arm"] == arm]
+        lines.append(f"| {arm} | {' | '.join(str(hits.count(kind)) for kind in KINDS)} |")
     lines += ["", "## Hypotheses that no claim called needed by hand, and that are", ""]
-    lines += [f"- {entry['claim']}, {entry['part']}: *{entry['subject']}* ({entry['arm']}, {entry['tried']} instances tried)"
-              for entry in entries if entry["outcome"] == "refuted"
-              and known.get((entry["claim"], entry["part"], entry["subject"])) == "open"]
+    lines += [f"- {entry['claim']}, {entry['part']}: *{entry['subject']}* ({entry['arm']}, {entry['tried']} instances "
+              "tried)" for entry in entries if entry["outcome"] == "refuted" and standing_of(entry) == "open"]
     return "\n".join(lines) + "\n"
 
 
@@ -129,7 +144,8 @@ def gathered(out: Path) -> dict:
         raise ValueError(f"expected finished results of one budget and seed in {folder}, got none or not all for "
                          f"{', '.join(short) or 'several budgets'}; run sinkproof falsify --all --out {out} to its end")
     budget, seed = effort.pop()
-    return {"schema": SCHEMA, "budget": budget, "seed": seed, "entries": [entry for name in wanted for entry in files[name]["entries"]]}
+    entries = [entry for name in wanted for entry in files[name]["entries"]]
+    return {"schema": SCHEMA, "budget": budget, "seed": seed, "entries": entries}
 
 
 def text_of(found: dict) -> str:
@@ -140,7 +156,8 @@ def text_of(found: dict) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m proofs_check.falsification", description="Write found.json and its page.")
+    parser = argparse.ArgumentParser(prog="python -m proofs_check.falsification",
+                                     description="Write found.json and its page.")
     parser.add_argument("--out", type=Path, help="the output directory of sinkproof falsify --all")
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if the page is stale")
     options = parser.parse_args(arguments)

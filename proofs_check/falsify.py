@@ -26,7 +26,8 @@ def targets(claim: Claim, drop: str | None = None, part: str | None = None) -> l
     """(part, dropped hypothesis or "") to attack; ValueError names what there is when a name is unknown."""
     parts = [item for item in claim.parts if part in (None, item.name)]
     if not parts:
-        raise ValueError(f"expected a part of {claim.id}, got {part!r}; its parts are {_listed(item.name for item in claim.parts)}")
+        raise ValueError(f"expected a part of {claim.id}, got {part!r}; its parts are "
+                         f"{_listed(item.name for item in claim.parts)}")
     parts = [item for item in parts if item.quantifier == "forall" and "cloud" not in item.variables.values()]
     if drop is None:
         return [(item, "") for item in parts]
@@ -47,15 +48,23 @@ def attack(claim: Claim, part: Part, subject: str, budget: int, seed: int = 0, s
         raise ValueError(f"expected a budget of at least 1 instance, got {budget}; give a positive number")
     run = Run(claim, part, subject, seed)
     some = max(budget // 4, 1)
-    hit = run.saved(saved) or run.built_in(budget) or run.searched(budget) or run.assembled(some) or run.changed(budget) \
-        or run.descended(some) or run.sampled(max(some // 4, 1) if subject else some)  # a bound is for the claim itself
+    samples = max(some // 4, 1) if subject else some  # a bound is for the claim itself
+    hit = (run.saved(saved) or run.built_in(budget) or run.searched(budget) or run.assembled(some)
+           or run.changed(budget) or run.descended(some) or run.sampled(samples))
     if hit is not None:
         return hit
     bound = None
     if run.samples:
         bound = 1.0 - float(1 - CONFIDENCE) ** (1.0 / run.samples)
         bound = ceil(bound * 1e6) / 1e6
-    return run.attack("nothing found" if run.margin is None else "suspect", "" if run.margin is None else "optimiser", bound=bound)
+    if run.margin is not None:
+        return run.attack("suspect", "optimiser", bound=bound)
+    return run.attack("nothing found", "", bound=bound)
+
+
+def counterexamples(out: Path, claim: str) -> Path:
+    """Where the counterexamples of a claim are kept in an output directory."""
+    return out / "counterexamples" / claim
 
 
 def read_saved(directory: Path) -> list[dict]:
@@ -72,7 +81,8 @@ def read_saved(directory: Path) -> list[dict]:
 def save(claim: Claim, attacks: Sequence[Attack], directory: Path) -> list[str]:
     """Put the new counterexamples beside the old ones of the same statement; returns the file names."""
     now = digest(claim.document())
-    items = {(item["target"], item["subject"]): item for item in read_saved(directory) if item.get("claim_digest") == now}
+    items = {(item["target"], item["subject"]): item for item in read_saved(directory)
+             if item.get("claim_digest") == now}
     items.update({(item.part, item.subject): item.certificate for item in attacks if item.certificate is not None})
     if not items:
         return []

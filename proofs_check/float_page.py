@@ -1,8 +1,8 @@
 """Which claims have a strict inequality, and where narrow floats start to get it wrong: the page `notes/float.md`.
 
-`python -m proofs_check.float_page` writes it.  The first table are the families of `numerics.float_limits`, chosen by hand.
-The second evaluates the strict conclusions about parameters as they are written, operation by operation in the dtype, while
-one parameter goes to an end of its range, as far as the kernel says that hypotheses and conclusions hold.
+`python -m proofs_check.float_page` writes it.  The first table are the families of `numerics.float_limits`, chosen by
+hand.  The second evaluates the strict conclusions about parameters as they are written, operation by operation in the
+dtype, while one parameter goes to an end of its range, as far as the kernel says that hypotheses and conclusions hold.
 """
 
 from __future__ import annotations
@@ -28,14 +28,17 @@ PAGE = Path(__file__).resolve().parents[1] / "notes" / "float.md"
 POWERS = range(1, 41)
 NARROW = ("float32", "bfloat16")
 LONGEST = 60
+_RELATIONS = {ast.Gt: np.greater, ast.Lt: np.less, ast.Eq: np.equal, ast.GtE: np.greater_equal,
+              ast.LtE: np.less_equal}
+_OPERATIONS = {ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply, ast.Div: np.divide, ast.Pow: np.power}
 _FUNCTIONS = {"sqrt": np.sqrt, "exp": np.exp, "log": np.log, "abs": np.abs, "sign": np.sign}
 
 
 def strict(part: Part) -> list[str]:
     """The conclusions that say < or > somewhere, or that two signs agree."""
     return [text for text in part.conclusions if "sign(" in text or any(
-        isinstance(operation, (ast.Gt, ast.Lt)) for node in ast.walk(ast.parse(text, mode="eval")) if isinstance(node, ast.Compare)
-        for operation in node.ops)]
+        isinstance(operation, (ast.Gt, ast.Lt)) for node in ast.walk(ast.parse(text, mode="eval"))
+        if isinstance(node, ast.Compare) for operation in node.ops)]
 
 
 @dataclass(frozen=True)
@@ -69,12 +72,12 @@ class Floats:
             return -self.of(node.operand)
         if isinstance(node, ast.BinOp):
             return self.operation(node)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS and len(node.args) == 1:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS \
+                and len(node.args) == 1:
             return self.number(_FUNCTIONS[node.func.id](self.of(node.args[0])))
         if isinstance(node, ast.Compare) and len(node.ops) == 1:
             left, right = self.of(node.left), self.of(node.comparators[0])
-            relation = {ast.Gt: np.greater, ast.Lt: np.less, ast.Eq: np.equal, ast.GtE: np.greater_equal, ast.LtE: np.less_equal}
-            return bool(relation[type(node.ops[0])](left, right))
+            return bool(_RELATIONS[type(node.ops[0])](left, right))
         raise ValueError("expected scalar arithmetic")
 
     def operation(self, node: ast.BinOp) -> np.generic:
@@ -85,10 +88,9 @@ class Floats:
                 result = result * left
             return result
         right = self.of(node.right)
-        operations = {ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply, ast.Div: np.divide, ast.Pow: np.power}
-        if type(node.op) not in operations:
+        if type(node.op) not in _OPERATIONS:
             raise ValueError("expected scalar arithmetic")
-        return operations[type(node.op)](left, right)
+        return _OPERATIONS[type(node.op)](left, right)
 
 
 def ways(part: Part, start: Values) -> Iterator[tuple[str, list[Values]]]:
@@ -101,20 +103,23 @@ def ways(part: Part, start: Values) -> Iterator[tuple[str, list[Values]]]:
         if table.get("integer") != "true":
             for end, letter in ((low, "+"), (high, "-")):
                 if end is not None and value != end:
-                    yield f"{name} = {end} {letter} {abs(value - end)}/2^k", [{**start, name: end + (value - end) / 2**k} for k in POWERS]
+                    yield (f"{name} = {end} {letter} {abs(value - end)}/2^k",
+                           [{**start, name: end + (value - end) / 2**k} for k in POWERS])
 
 
 def wrongs(claim: Claim) -> Iterator[Wrong]:
     """Every strict conclusion about parameters along every way on which it can be evaluated."""
     statements = {table["name"]: table for table in claim.document()["parts"]}
     for part in claim.parts:
-        if part.variables or not part.parameters or part.satisfiable is None or part.quantifier != "forall" or not strict(part):
+        if part.variables or not part.parameters or part.satisfiable is None or part.quantifier != "forall" \
+                or not strict(part):
             continue
         probe = Probe(part, statements[part.name])
         for way, path in ways(part, probe.read(part.satisfiable)):
-            true = [k for k, values in zip(POWERS, path) if (answer := probe.judge(values)).meets is True and answer.concludes is True]
+            judged = [(k, values, probe.judge(values)) for k, values in zip(POWERS, path)]
+            true = [(k, values) for k, values, answer in judged if answer.meets is True and answer.concludes is True]
             for text in strict(part) if true else ():
-                powers = {name: first_wrong(text, part, [(k, path[k - 1]) for k in true], DTYPES[name]) for name in NARROW}
+                powers = {name: first_wrong(text, part, true, DTYPES[name]) for name in NARROW}
                 if None not in powers.values():
                     yield Wrong(part.name, text, way, powers)
 
@@ -133,8 +138,9 @@ def first_wrong(text: str, part: Part, path: list[tuple[int, Values]], dtype: np
 
 
 def worst(claim: Claim) -> Wrong | None:
-    """The conclusion and way on which float32 goes wrong first, bfloat16 deciding ties; None if nothing can be evaluated."""
-    return min(wrongs(claim), key=lambda item: (item.powers["float32"], item.powers["bfloat16"], len(item.conclusion)), default=None)
+    """The conclusion and way on which float32 goes wrong first, bfloat16 deciding ties; None if none is evaluated."""
+    return min(wrongs(claim), default=None,
+               key=lambda item: (item.powers["float32"], item.powers["bfloat16"], len(item.conclusion)))
 
 
 def whole_page() -> str:
@@ -144,11 +150,15 @@ def whole_page() -> str:
     with_strict = [claim for claim in claims if any(strict(part) for part in claim.parts)]
     head, rule, tail = page(measured()).rpartition("\n\n")
     lines = [head, "", "## Conclusions as they are written", "",
-             f"{len(with_strict)} of {len(claims)} claims have a conclusion that says < or > or that two signs agree. For those about",
-             "parameters, the formula is evaluated operation by operation while one parameter goes to an end of its range (k = 1, 2, ...,",
-             f"{POWERS[-1]}), where the kernel says that the hypotheses hold and the conclusion is true. The row is the conclusion on which",
+             f"{len(with_strict)} of {len(claims)} claims have a conclusion that says < or > or that two signs agree. "
+             "For those about",
+             "parameters, the formula is evaluated operation by operation while one parameter goes to an end of its "
+             "range (k = 1, 2, ...,",
+             f"{POWERS[-1]}), where the kernel says that the hypotheses hold and the conclusion is true. The row is "
+             "the conclusion on which",
              "float32 fails first; the columns give the least k at which it says the wrong thing.", "",
-             "| claim | part | conclusion | way | float32 | bfloat16 | families above |", "|---|---|---|---|---|---|---|"]
+             "| claim | part | conclusion | way | float32 | bfloat16 | families above |",
+             "|---|---|---|---|---|---|---|"]
     for claim in with_strict:
         found, above = worst(claim), "yes" if claim.id in chosen else ""
         if found is None:
@@ -160,7 +170,8 @@ def whole_page() -> str:
         lines.append(f"| {' | '.join(row)} |")
     others = ", ".join(claim.id for claim in claims if claim not in with_strict)
     lines += ["", f"Without a strict inequality in a conclusion: {others}. Their conclusions are",
-              "equalities, equivalences of exact predicates and bounds with >=; a float evaluates an equality of irrational numbers as false almost everywhere, which is",
+              "equalities, equivalences of exact predicates and bounds with >=; a float evaluates an equality of "
+              "irrational numbers as false almost everywhere, which is",
               "why these are checked in exact or ball arithmetic too.", "", tail.strip()]
     return "\n".join(lines) + "\n"
 

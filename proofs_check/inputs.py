@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
 import zipfile
 from collections.abc import Sequence
@@ -156,7 +157,7 @@ def read_tokens(text: str, sink: str | None, deduplicate: bool = False) -> Token
     """Tokens and sink as the options name them: a row number of the tokens, or another array of the same file."""
     array, path = one_matrix(text, "tokens")
     sink_row, embedding = None, None
-    if sink is not None and sink.lstrip("-").isdigit():
+    if sink is not None and re.fullmatch("-?[0-9]+", sink):
         sink_row = int(sink)
         if not 0 <= sink_row < len(array):
             raise BadInput(f"expected the sink's row between 0 and {len(array) - 1}, got {sink_row}; count rows from 0")

@@ -10,8 +10,9 @@ import numerics
 HEAD = """# The library
 
 `from numerics import sink_cost, diagonal_cost, one_step, ...`: pure functions on arrays, typed with
-[jaxtyping](https://docs.kidger.site/jaxtyping/) shapes (`Float[np.ndarray, "token dim"]`; query axis first). Bad input raises
-`ValueError` with what was expected, what came, and what to do. Results with bounds are records: read their `status` first.
+[jaxtyping](https://docs.kidger.site/jaxtyping/) shapes (`Float[np.ndarray, "token dim"]`; query axis first). Bad input
+raises `ValueError` with what was expected, what came, and what to do. Results with bounds are records: read their
+`status` first.
 The examples below are run by the tests; `np` is numpy.
 """
 TITLES = {
@@ -37,7 +38,9 @@ def signature(name: str, value: object) -> str:
         arguments.append(text + (f" = {item.default!r}" if item.default is not item.empty else ""))
     returned = f" -> {_annotation(spec.return_annotation)}" if not inspect.isclass(value) else ""
     short = f"{name}({', '.join(arguments)}){returned}"
-    return short if len(short) <= WIDTH else "\n".join([f"{name}(", *(f"    {item}," for item in arguments), f"){returned}"])
+    if len(short) <= WIDTH:
+        return short
+    return "\n".join([f"{name}(", *(f"    {item}," for item in arguments), f"){returned}"])
 
 
 def _annotation(value: object) -> str:

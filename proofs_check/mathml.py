@@ -48,7 +48,8 @@ def identifier(name: str) -> str:
     base = f"<mi>{escape(GREEK.get(first, first))}</mi>"
     if not rest:
         return base
-    below = _commas([f"<mn>{item}</mn>" if item.isdigit() else f"<mi>{escape(GREEK.get(item, item))}</mi>" for item in rest])
+    below = _commas([f"<mn>{item}</mn>" if item.isdigit() else f"<mi>{escape(GREEK.get(item, item))}</mi>"
+                     for item in rest])
     return f"<msub>{base}{_row(below, len(rest) > 1)}</msub>"
 
 

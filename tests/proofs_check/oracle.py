@@ -57,7 +57,8 @@ class Vector(list):
     def __matmul__(self, other):
         left = self if isinstance(self[0], Vector) else Vector([self])
         right = other if isinstance(other[0], Vector) else Vector(Vector([item]) for item in other)
-        result = Vector(Vector(total(a * row[j] for a, row in zip(line, right)) for j in range(len(right[0]))) for line in left)
+        result = Vector(Vector(total(a * row[j] for a, row in zip(line, right)) for j in range(len(right[0])))
+                        for line in left)
         assert all(len(line) == len(right) for line in left)
         if not isinstance(other[0], Vector):
             result = Vector(row[0] for row in result)
@@ -98,13 +99,17 @@ def zero_in_hull(rows) -> bool:
     return False
 
 
+def symbolic(rows) -> sympy.Matrix:
+    return sympy.Matrix([[sympy.Rational(Fraction(entry).numerator, Fraction(entry).denominator) for entry in row]
+                         for row in rows])
+
+
 def rank(rows) -> int:
-    return sympy.Matrix([[sympy.Rational(Fraction(e).numerator, Fraction(e).denominator) for e in row] for row in rows]).rank() \
-        if rows else 0
+    return symbolic(rows).rank() if rows else 0
 
 
 def psd(rows) -> bool:
-    matrix = sympy.Matrix([[sympy.Rational(Fraction(e).numerator, Fraction(e).denominator) for e in row] for row in rows])
+    matrix = symbolic(rows)
     size = matrix.rows
     return all(matrix.extract(list(chosen), list(chosen)).det() >= 0
                for count in range(1, size + 1) for chosen in combinations(range(size), count))

@@ -24,10 +24,12 @@ def gram(name: str, conclusion: str) -> Part:
     """Exchangeable tokens by their Gram numbers, whose matrix is positive semidefinite up to a boundary."""
     return Part(
         name=name, text="", variables={"T": "integer", "rho": "scalar", "beta": "scalar", "sigma2": "scalar"},
-        hypotheses=(Hypothesis("size", "", "T >= 2"), Hypothesis("low", "", "(T - 1) * rho >= -1"), Hypothesis("high", "", "rho <= 1"),
+        hypotheses=(Hypothesis("size", "", "T >= 2"), Hypothesis("low", "", "(T - 1) * rho >= -1"),
+                    Hypothesis("high", "", "rho <= 1"),
                     Hypothesis("sink", "", "sigma2 * (rho + (1 - rho) / T) >= beta * beta")),
         conclusions=(conclusion,),
-        instances=[Instance({"T": t, "rho": rho, "beta": 0, "sigma2": 1}) for t, rho in ((3, 0), (5, Fraction(1, 2)), (4, Fraction(1, 5)))])
+        instances=[Instance({"T": t, "rho": rho, "beta": 0, "sigma2": 1})
+                   for t, rho in ((3, 0), (5, Fraction(1, 2)), (4, Fraction(1, 5)))])
 
 
 OPEN_HULL = Hypothesis("half-space", "", "all(row[0] > 0 for row in x)")
@@ -39,7 +41,8 @@ PLANTED = (
     (tokens("fewer dimensions than tokens", "len(x[0]) >= len(x)"), lambda x: len(x[0]) < len(x)),
     (tokens("tokens are dependent", "independent(x)"), lambda x: True),
     (tokens("one token", "len(x) >= 2"), lambda x: len(x) == 1),
-    (tokens("two tokens", "len(x) != 2", rows=([[1, 2], [3, -1], [2, 2]], [[1, 0], [0, 1], [5, 1], [1, 1]])), lambda x: len(x) == 2),
+    (tokens("two tokens", "len(x) != 2", rows=([[1, 2], [3, -1], [2, 2]], [[1, 0], [0, 1], [5, 1], [1, 1]])),
+     lambda x: len(x) == 2),
     (tokens("a hull that is nearly degenerate", "all(row[0] > 1/50 for row in x)", hypotheses=(OPEN_HULL,),
             rows=([[1, 2], [3, -1]], [[2, 1], [1, 4]])), lambda x: any(0 < row[0] and 50 * row[0] <= 1 for row in x)),
     (tokens("zero on the edge of the hull", "any(row[0] != 0 for row in x)",
@@ -59,7 +62,8 @@ def test_a_claim_that_fails_in_one_corner_only_falls_there(part, there, tmp_path
 @pytest.mark.parametrize(("conclusion", "boundary"), [
     ("(T - 1) * rho > -1", lambda v: (v["T"] - 1) * v["rho"] == -1),
     ("rho < 1", lambda v: v["rho"] == 1),
-    ("sigma2 * (rho + (1 - rho) / T) > beta * beta", lambda v: v["sigma2"] * (v["rho"] + (1 - v["rho"]) / v["T"]) == v["beta"] ** 2),
+    ("sigma2 * (rho + (1 - rho) / T) > beta * beta",
+     lambda v: v["sigma2"] * (v["rho"] + (1 - v["rho"]) / v["T"]) == v["beta"] ** 2),
     ("(T - 1) * rho > -99/100", lambda v: -100 <= 100 * (v["T"] - 1) * v["rho"] <= -99)])
 def test_the_boundary_of_positive_semidefinite_grams_is_reached(conclusion, boundary):
     part = gram("gram", conclusion)

@@ -1,4 +1,4 @@
-"""Falsification: what is false is found, shrunk and replayed; what is true is not; nothing counts before the kernel saw it."""
+"""Falsification: what is false is found, shrunk and replayed; what is true is not; nothing counts without the kernel."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ LINE = Part(
                 Hypothesis("sum", "", "y == x + 1", Instance({"x": 0, "y": 0}))),
     conclusions=("y > 0",), satisfiable=Instance({"x": 4, "y": 5}),
     instances=lambda seed: (Instance({"x": seed % 1000 + k, "y": seed % 1000 + k + 1}) for k in range(5)))
-FALSE = Part(name="square", text="", variables={"x": "scalar"}, conclusions=("x * x >= x",), satisfiable=Instance({"x": 4}))
+FALSE = Part(name="square", text="", variables={"x": "scalar"}, conclusions=("x * x >= x",),
+             satisfiable=Instance({"x": 4}))
 
 
 def claim(part: Part) -> Claim:
@@ -108,7 +109,8 @@ def test_a_violation_in_floats_that_no_exact_instance_confirms_is_suspect():
 
 @pytest.mark.parametrize("numeric", [None, lambda values: float(values["x"])])
 def test_a_point_where_a_hypothesis_fails_that_is_no_comparison_is_not_suspect(numeric):
-    part = Part(name="psd", text="", variables={"x": "scalar", "y": "scalar"}, hypotheses=(Hypothesis("psd", "", "psd([[x, 1], [1, y]])"),),
+    part = Part(name="psd", text="", variables={"x": "scalar", "y": "scalar"},
+                hypotheses=(Hypothesis("psd", "", "psd([[x, 1], [1, y]])"),),
                 conclusions=("x > 0",), satisfiable=Instance({"x": 1, "y": 1}), numeric=numeric)
     found = descend(probe(part), probe(part).read(part.satisfiable), random.Random(0), 100)
     assert found.slack < 0 and found.answer is None and not found.feasible
@@ -116,7 +118,8 @@ def test_a_point_where_a_hypothesis_fails_that_is_no_comparison_is_not_suspect(n
 
 
 def test_an_undecided_conclusion_far_below_zero_is_suspect_without_a_numerical_route():
-    part = Part(name="root", text="", variables={"x": "scalar"}, conclusions=("x > 4 or sqrt(2)*sqrt(2) == 2",), satisfiable=Instance({"x": 1}))
+    part = Part(name="root", text="", variables={"x": "scalar"}, conclusions=("x > 4 or sqrt(2)*sqrt(2) == 2",),
+                satisfiable=Instance({"x": 1}))
     found = descend(probe(part), {"x": fmpq(1)}, random.Random(0), 60)
     assert found.slack < 0 and found.feasible
 

@@ -1,4 +1,4 @@
-"""The float page: formulas evaluated in their dtype, every claim with a strict inequality on it, and the page is current."""
+"""The float page: formulas evaluated in their dtype, every claim with a strict inequality on it, nothing stale on it."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ from proofs_check.float_page import Floats, first_wrong, strict, ways, worst, wr
 
 
 def value(text: str, dtype: str, **values: object) -> object:
-    return Floats({name: fmpq(entry) for name, entry in values.items()}, {}, DTYPES[dtype]).of(ast.parse(text, mode="eval").body)
+    exact = {name: fmpq(entry) for name, entry in values.items()}
+    return Floats(exact, {}, DTYPES[dtype]).of(ast.parse(text, mode="eval").body)
 
 
 @pytest.mark.parametrize("dtype", list(DTYPES))
 def test_every_operation_is_rounded_to_the_dtype(dtype):
     result = value("sqrt(x*x + 1) - x**2/3 + exp(-x)", dtype, x=2)
-    assert np.asarray(result).dtype == DTYPES[dtype] and float(result) == pytest.approx(5**0.5 - 4 / 3 + np.exp(-2.0), rel=0.02)
+    assert np.asarray(result).dtype == DTYPES[dtype]
+    assert float(result) == pytest.approx(5**0.5 - 4 / 3 + np.exp(-2.0), rel=0.02)
 
 
 @pytest.mark.parametrize(("dtype", "true"), [("float64", True), ("float32", False), ("bfloat16", False)])
@@ -32,12 +34,14 @@ def test_one_more_than_two_to_the_25_is_lost_in_narrow_floats(dtype, true):
 
 
 def test_what_is_no_scalar_arithmetic_is_not_evaluated():
-    part = Part(name="p", text="", parameters=({"name": "x", "minimum": ["1", "1"]},), conclusions=("dot([x], [x]) > 0",))
+    part = Part(name="p", text="", parameters=({"name": "x", "minimum": ["1", "1"]},),
+                conclusions=("dot([x], [x]) > 0",))
     assert first_wrong(part.conclusions[0], part, [(1, {"x": fmpq(2)})], DTYPES["float32"]) is None
 
 
 PART = Part(name="p", text="",
-            parameters=({"name": "T", "minimum": ["2", "1"]}, {"name": "e", "minimum": ["0", "1"], "maximum": ["1", "1"]}),
+            parameters=({"name": "T", "minimum": ["2", "1"]},
+                        {"name": "e", "minimum": ["0", "1"], "maximum": ["1", "1"]}),
             conclusions=("1/T - 1/(T + 1) > 0", "T >= 2"), satisfiable=Instance({"T": 3, "e": Fraction(1, 4)}))
 
 
@@ -52,7 +56,8 @@ def test_the_first_wrong_power_is_found_along_each_way():
 
 
 def test_strict_conclusions_are_seen_wherever_they_stand():
-    part = Part(name="p", text="", conclusions=("a >= b", "all(x > 0 for x in v)", "sign(a) == sign(b)", "iff(a < b, c == d)", "a == b"))
+    part = Part(name="p", text="", conclusions=("a >= b", "all(x > 0 for x in v)", "sign(a) == sign(b)",
+                                                "iff(a < b, c == d)", "a == b"))
     assert strict(part) == list(part.conclusions[1:4])
 
 

@@ -18,7 +18,8 @@ CLAIM = Claim("own", "", "test", "", (PART,))
 
 
 def dropped(subject: str, T: object, e: object, tmp_path):
-    item = certificate(CLAIM, "p", "dropped", "counterexample", "test", instances_body(PART, [Instance({"T": T, "e": e})]), subject)
+    item = certificate(CLAIM, "p", "dropped", "counterexample", "test",
+                       instances_body(PART, [Instance({"T": T, "e": e})]), subject)
     return replay(CLAIM.document(), item, tmp_path)
 
 
@@ -32,7 +33,8 @@ def test_an_instance_beyond_the_named_bound_shows_that_it_is_needed(subject, T, 
 
 @pytest.mark.parametrize(("subject", "T", "e", "reason"), [
     ("minimum of T", 2, Fraction(1, 2), "meets the bound"), ("minimum of e", 2, Fraction(1, 10**30), "meets the bound"),
-    ("integer T", 3, Fraction(1, 4), "meets the bound"), ("minimum of T", 1, 0, "e is below"), ("minimum of T", 1, 1, "e is above"),
+    ("integer T", 3, Fraction(1, 4), "meets the bound"),
+    ("minimum of T", 1, 0, "e is below"), ("minimum of T", 1, 1, "e is above"),
     ("minimum of e", 1, 0, "T is below"), ("minimum of T", Fraction(3, 2), Fraction(1, 2), "must be an integer"),
     ("maximum of e", 2, Fraction(1, 2) + Fraction(1, 10**30), "violates a hypothesis"),
     ("minimum of x", 1, 0, "no hypothesis"), ("maximum of T", 1, 0, "no hypothesis"), ("product", 1, 1, "T is below")])
@@ -42,7 +44,8 @@ def test_nothing_but_the_named_bound_is_dropped(subject, T, e, reason, tmp_path)
 
 
 def test_a_hypothesis_with_the_name_of_a_bound_is_refused(tmp_path):
-    part = Part(name="p", text="", parameters=PARAMETERS, hypotheses=(Hypothesis("minimum of T", "", "T >= 2"),), conclusions=("T >= 2",))
+    part = Part(name="p", text="", parameters=PARAMETERS, hypotheses=(Hypothesis("minimum of T", "", "T >= 2"),),
+                conclusions=("T >= 2",))
     claim = Claim("own", "", "test", "", (part,))
     item = certificate(claim, "p", "dropped", "counterexample", "test",
                        instances_body(part, [Instance({"T": 1, "e": Fraction(1, 2)})]), "minimum of T")

@@ -8,7 +8,8 @@ from proofs_check.kernel.encoding import Rejected
 from proofs_check.kernel.symbolic import check_cover, check_derivation
 
 
-def parameter(name: str, low: str | None = None, high: str | None = None, open_min: bool = False, open_max: bool = False):
+def parameter(name: str, low: str | None = None, high: str | None = None, open_min: bool = False,
+              open_max: bool = False):
     table = {"name": name}
     if low is not None:
         table["minimum"] = [low, "1"]
@@ -49,17 +50,19 @@ ACCEPTED = {
     "division": lambda: proves("1/x <= 1", [X]),
     "identity": lambda: proves("(x**2 - 1)/(x + 1) == x - 1", [X], by="identity"),
     "identity modulo an assumption": lambda: proves("w**4 == (x + 1)**2", [X, parameter("w", "0")], by="identity",
-                                                    assumptions={"root": "w**2 == x + 1"}, multipliers={"root": "w**2 + x + 1"}),
+                                                    assumptions={"root": "w**2 == x + 1"},
+                                                    multipliers={"root": "w**2 + x + 1"}),
     "square": lambda: proves("z**2 - 2*z + 1 >= 0", [FREE], by="terms", terms=terms(("1", ["(z - 1)**2"]))),
     "product of known": lambda: proves("(x - 1)*y >= 0", [X, Y], by="terms", terms=terms(("1", ["x - 1", "y"]))),
     "strict term": lambda: proves("z**2 + x > 0", [FREE, X], by="terms", terms=terms(("1", ["z**2"]), ("1", ["x"]))),
     "assumption": lambda: proves("z + 1 > 0", [FREE], by="terms", assumptions={"a": "z > 0"},
                                  terms=terms(("1", ["z"]), ("1", ["1"]))),
-    "factor": lambda: proves("sign(x*z) == sign(z)", [X, FREE], {"formula": "x > 0", "by": "orthant"}, by="factor", factor="x"),
+    "factor": lambda: proves("sign(x*z) == sign(z)", [X, FREE], {"formula": "x > 0", "by": "orthant"}, by="factor",
+                             factor="x"),
     "divisor by assumption": lambda: proves("z/z == 1", [FREE], by="identity", assumptions={"a": "z > 0"}),
     "definition": lambda: proves("t >= 1", [X], definitions=[["t", "x**2"]]),
-    "earlier lemma": lambda: proves("z**2*(x + 1) >= 0", [X, FREE], {"formula": "x + 1 > 0", "by": "orthant"}, by="terms",
-                                    terms=terms(("1", ["z**2", "x + 1"]))),
+    "earlier lemma": lambda: proves("z**2*(x + 1) >= 0", [X, FREE], {"formula": "x + 1 > 0", "by": "orthant"},
+                                    by="terms", terms=terms(("1", ["z**2", "x + 1"]))),
 }
 
 REJECTED = {
@@ -132,7 +135,8 @@ def test_a_cover_proves_what_balls_can_see() -> None:
 
 
 @pytest.mark.parametrize(("conclusion", "splits"), [
-    ("exp(y) - y > 1", ["leaf"]), ("exp(y) > 2", ["y", "leaf", "leaf"]), ("exp(y) - y > 1/4", ["leaf"]), ("exp(y) - y > 1/4", ["y", "leaf"]),
+    ("exp(y) - y > 1", ["leaf"]), ("exp(y) > 2", ["y", "leaf", "leaf"]), ("exp(y) - y > 1/4", ["leaf"]),
+    ("exp(y) - y > 1/4", ["y", "leaf"]),
     ("exp(y) > 0", ["leaf", "leaf"]), ("exp(y) > 0", []), ("exp(y) > 0", ["x", "leaf", "leaf"]),
 ])
 def test_a_cover_that_does_not_cover_or_decide_is_rejected(conclusion: str, splits: list[str]) -> None:

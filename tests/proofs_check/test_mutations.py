@@ -36,10 +36,12 @@ PER_CERTIFICATE = 160
 def own_claims() -> list[Claim]:
     """Small claims with every certificate kind; the shipped claims E2 and G2 are mutated beside them."""
     box = ({"name": "y", "minimum": ["0", "1"], "maximum": ["1", "1"]},)
-    covered = Part(name="cover", text="", parameters=box, conclusions=("exp(y) - y > 1/4",), splits=lambda: ["y", "leaf", "leaf"])
+    covered = Part(name="cover", text="", parameters=box, conclusions=("exp(y) - y > 1/4",),
+                   splits=lambda: ["y", "leaf", "leaf"])
     half = Hypothesis("half-space", "", "separable(v, 'hull')", Instance({"v": [[0]]}))
     small = Part(name="rows", text="", variables={"v": "matrix"}, hypotheses=(half,), conclusions=("v[0][0] != 0",),
-                 satisfiable=Instance({"v": [[2], [3]]}, {"hull": {"normal": [Fraction(1, 7)]}}), attainment="v[0][0] + 1 == v[1][0]",
+                 satisfiable=Instance({"v": [[2], [3]]}, {"hull": {"normal": [Fraction(1, 7)]}}),
+                 attainment="v[0][0] + 1 == v[1][0]",
                  attained=Instance({"v": [[2], [3]]}, {"hull": {"normal": [1]}}))
     hidden = small.vary("no half-space", "drop hypothesis", "", Instance({"v": [[0]]}), drop=("half-space",))
     norm = Part(name="norm", text="", quantifier="exists", variables={"m": "matrix", "b": "scalar"}, constants={"b": 2},
@@ -63,7 +65,8 @@ def certificates(directory: Path) -> list[tuple[Claim, dict]]:
     found.append((own, certificate(own, "norm", "evidence", "instances", "test", instances_body(own.parts[2], [norm]))))
     for kind, body in (("search", {"examples": "40", "seed": "0"}),
                        ("float", {"residual": (1e-9).hex(), "tolerance": (1e-7).hex(), "cases": "12"}),
-                       ("sampling", {"trials": "400", "probability_at_most": ["1", "100"], "confidence": ["49", "50"]})):
+                       ("sampling", {"trials": "400", "probability_at_most": ["1", "100"],
+                                     "confidence": ["49", "50"]})):
         found.append((own, certificate(own, "rows", "evidence", kind, "test", body)))
     found.append(formal_certificate(directory))
     return found
@@ -73,7 +76,8 @@ def small(item: dict) -> dict:
     """Only the instances that the brute-force reading of hulls can afford."""
     if item["kind"] != "instances":
         return item
-    kept = [table for table in item["body"]["instances"] if len(table["values"]["v"]) <= 4 and len(table["values"]["v"][0]) <= 2]
+    kept = [table for table in item["body"]["instances"]
+            if len(table["values"]["v"]) <= 4 and len(table["values"]["v"][0]) <= 2]
     return item | {"body": {"instances": kept[:8]}}
 
 
@@ -148,7 +152,9 @@ def number(value: object) -> Fraction:
 
 
 READERS = {
-    "scalar": number, "integer": int, "integers": lambda value: vectors([int(item) for item in value]), "set": lambda value: vectors([int(item) for item in value]),
+    "scalar": number, "integer": int,
+    "integers": lambda value: vectors([int(item) for item in value]),
+    "set": lambda value: vectors([int(item) for item in value]),
     "pairs": lambda value: vectors([[int(end) for end in pair] for pair in value]),
     "vector": lambda value: vectors([number(item) for item in value]),
     "matrix": lambda value: vectors([[number(item) for item in row] for row in value]),
@@ -185,7 +191,8 @@ def instance_is_valid(part: dict, item: dict, table: dict) -> bool:
     for bound in part["parameters"]:
         if not (number(bound["minimum"]) <= values[bound["name"]] <= number(bound["maximum"])):
             return False
-    if not all(holds(h["formula"]) for h in part["hypotheses"] if not (item["role"] == "dropped" and h["name"] == item["subject"])):
+    if not all(holds(h["formula"]) for h in part["hypotheses"]
+               if not (item["role"] == "dropped" and h["name"] == item["subject"])):
         return False
     conclusions = [*part["conclusions"], *([part["attainment"]] if item["role"] == "attained" else [])]
     concluded = all(holds(text) for text in conclusions)
@@ -202,21 +209,25 @@ def still_proves(claim: Claim, item: dict, record) -> bool:
     if item["kind"] == "derivation":
         lemmas = tuple(Lemma(t["formula"], t["by"], tuple((str(number(w)), tuple(f)) for w, f in t.get("terms", [])),
                              t.get("factor"), t.get("multipliers", {})) for t in body["lemmas"])
-        parameters = tuple(Parameter(p["name"], *(str(number(p[end])) if end in p else None for end in ("minimum", "maximum")),
-                                     p.get("open_min") == "true", p.get("open_max") == "true") for p in part["parameters"])
+        parameters = tuple(
+            Parameter(p["name"], *(str(number(p[end])) if end in p else None for end in ("minimum", "maximum")),
+                      p.get("open_min") == "true", p.get("open_max") == "true") for p in part["parameters"])
         derivation = Derivation(parameters, dict(map(tuple, part["definitions"])),
-                                {h["name"]: h["formula"] for h in part["hypotheses"]}, lemmas, tuple(part["conclusions"]))
+                                {h["name"]: h["formula"] for h in part["hypotheses"]}, lemmas,
+                                tuple(part["conclusions"]))
         try:
             check_derivation(derivation)
         except NotProved:
             return False
         return True
-    if item["kind"] == "cover":  # on [0, 1/2] exp(y) - y >= 1/2, on [1/2, 1] it is at least sqrt(e) - 1; [0, 1] needs the split
+    if item["kind"] == "cover":
+        # on [0, 1/2] exp(y) - y >= 1/2, on [1/2, 1] it is at least sqrt(e) - 1; [0, 1] needs the split
         return body["splits"] == ["y", "leaf", "leaf"]
     if item["kind"] == "sampling":
         return (1 - number(body["probability_at_most"]))**int(body["trials"]) <= 1 - number(body["confidence"])
     if item["kind"] == "float":
-        return 0 <= number(body["residual"]) <= number(body["tolerance"]) <= Fraction(1, 10**6) and int(body["cases"]) > 0
+        return (0 <= number(body["residual"]) <= number(body["tolerance"]) <= Fraction(1, 10**6)
+                and int(body["cases"]) > 0)
     if item["kind"] == "search":
         return record.grade == "searched" and int(body["examples"]) > 0
     if item["kind"] == "formal":
@@ -245,8 +256,8 @@ def test_every_mutant_is_rejected_or_still_valid(tmp_path: Path, capsys) -> None
             else:
                 wrong.append((item["claim"], item["kind"], item["role"], path, action, what))
     with capsys.disabled():
-        print(f"\n{rejected + valid + len(wrong)} mutations over {len(kinds)} kinds: {rejected} rejected, {valid} still valid "
-              f"certificates of the same claim; per kind {dict(sorted(kinds.items()))}")
+        print(f"\n{rejected + valid + len(wrong)} mutations over {len(kinds)} kinds: {rejected} rejected, "
+              f"{valid} still valid certificates of the same claim; per kind {dict(sorted(kinds.items()))}")
     assert wrong == [], wrong
     assert rejected + valid >= WANTED and set(kinds) == {
         "instances", "counterexample", "derivation", "cover", "formal", "search", "float", "sampling"}
