@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 from rich.markup import escape
@@ -32,6 +32,15 @@ def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
             cells[styled] = f"[{style}]{cells[styled]}[/]" if style else cells[styled]
         table.add_row(*cells)
     console.print(table)
+
+
+def brief(values: object) -> str:
+    """An instance's values on one line, as in ``a=1/2, b=[1, 0]``."""
+    if isinstance(values, Mapping):
+        return ", ".join(f"{name}={brief(value)}" for name, value in values.items())
+    if isinstance(values, (list, tuple)):
+        return "[" + ", ".join(brief(item) for item in values) + "]"
+    return str(values)
 
 
 class Steps:
