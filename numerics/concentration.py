@@ -144,9 +144,15 @@ def instance_bound(law: PairLaw, x: float) -> tuple[float, float]:
 
 
 def clopper_pearson(misses: int, draws: int, confidence: float = 0.99) -> Coverage:
-    """The exact binomial interval of a miss probability from independent draws."""
+    """The exact binomial interval of a miss probability from independent draws (Clopper and Pearson 1934).
+
+    Raises ValueError unless 0 <= ``misses`` <= ``draws``, ``draws`` >= 1 and 0 < ``confidence`` < 1.
+    """
+    if not 0 < confidence < 1:
+        raise ValueError(f"expected a confidence in (0, 1), got {confidence}; 0.99 is the default")
     if draws < 1 or not 0 <= misses <= draws:
-        raise ValueError(f"expected 0 <= misses <= draws and at least one draw, got {misses} of {draws}")
+        raise ValueError(f"expected 0 <= misses <= draws and at least one draw, got {misses} of {draws};"
+                         " count each draw once")
     tail = (1 - confidence) / 2
     lower = 0.0 if misses == 0 else float(stats.beta.ppf(tail, misses, draws - misses + 1))
     upper = 1.0 if misses == draws else float(stats.beta.ppf(1 - tail, misses + 1, draws - misses))
@@ -180,5 +186,5 @@ def smallest_dimension(fit: RateFit, relative: float, cosine: float) -> int:
     """The least d at which the fitted RMS error is at most ``relative`` times |cosine|: a fit, extrapolated as such."""
     if not (relative > 0 and cosine != 0 and fit.exponent < 0):
         raise ValueError(f"expected a positive tolerance, a nonzero cosine and a falling fit, got {relative}, {cosine}"
-                         f" and exponent {fit.exponent}")
+                         f" and exponent {fit.exponent}; no dimension can be read off other fits")
     return int(np.ceil((relative * abs(cosine) / fit.constant) ** (1 / fit.exponent)))

@@ -153,7 +153,8 @@ def constraints_from_triples(
     """
     if len(triples) == 0 or any(len(t) != 3 for t in triples):
         raise ValueError(
-            "expected a non-empty list of triples (query, favoured, competitor); add constraints"
+            f"expected a non-empty list of triples (query, favoured, competitor), got {len(triples)} entries;"
+            " give each constraint its three indices"
         )
     margins = np.broadcast_to(np.asarray(margin, dtype=np.float64), (len(triples),))
     grouped: dict[tuple[int, int, float], list[int]] = {}

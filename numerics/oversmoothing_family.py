@@ -118,7 +118,8 @@ def family_test(
     Returns a verdict per prediction. Raises ValueError for fewer than one setting or two draws. Claim O1.
     """
     if settings < 1 or draws < 2:
-        raise ValueError(f"expected at least one setting and two draws each, got {settings} and {draws}")
+        raise ValueError(f"expected at least one setting and two draws each, got {settings} and {draws};"
+                         " a t-interval needs two draws")
     p_values: dict[str, np.ndarray] = {}
     for index in range(settings):
         s = random_setting(seed, index)

@@ -6,7 +6,7 @@ import pytest
 from numerics.attention import causal_uniform_attention, mixed_attention, uniform_attention
 from numerics.concentration import (
     clopper_pearson, cosine_bound, cosine_bound_as_stated, fit_rate, instance_bound, pair_law, smallest_dimension)
-from numerics.oversmoothing_rate import cover, rate
+from numerics.oversmoothing_rate import _draws, cover, rate
 
 
 def _value(dim, seed=0):
@@ -63,8 +63,6 @@ def test_coverage_holds_and_a_wrong_deviation_fails(norm):
         assert coverage.lower <= failure and bound > 0
     assert report.delta.lower <= 0.05 <= report.delta.upper
     law = pair_law(a, _value(dim), 0.3, (1, 3), norm=norm)
-    from numerics.oversmoothing_rate import _draws
-
     errors = np.abs(_draws(a, _value(dim), 0.3, (1, 3), 4000, 0, norm) - law.cosine)
     for factor in (0.85, 1.15):
         wrong = clopper_pearson(int(np.sum(errors > 1.96 * factor * law.deviation)), 4000)
