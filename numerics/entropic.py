@@ -22,7 +22,7 @@ from numerics.cloud import dot_error
 from numerics.hull import min_norm_point
 from numerics.soft_maximum import soft_maximum
 
-__all__ = ["EntropicPoint", "entropic_point"]
+__all__ = ["EntropicPoint", "entropic_point", "require_majority"]
 
 _MAX_NEWTON = 400
 
@@ -83,9 +83,7 @@ def entropic_point(
 
 
 def require_majority(mass: float) -> None:
-    """ValueError unless 1/2 <= mass < 1: what claim C2 needs (it is false for a smaller mass in
-    general).
-    """
+    """ValueError unless 1/2 <= mass < 1: what claim C2 needs (it is false for a smaller mass in general)."""
     if not 0.5 <= mass < 1.0:
         raise ValueError(
             f"expected a mass in [1/2, 1), got {mass}: the closed sink cost needs every margin to be"

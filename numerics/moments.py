@@ -293,24 +293,29 @@ def depth_curve(rho: float, drift: float, layers: int, num_tokens: int | None = 
 
 
 def require_rho(rho: float) -> None:
+    """ValueError unless 0 <= rho < 1."""
     if not 0 <= rho < 1:
         raise ValueError(f"expected rho in [0, 1), got {rho}; rho is the squared length of the tokens' common part")
 
 
 def require_values(w_vo: object, name: str, rank: int) -> np.ndarray:
+    """``w_vo`` as float64, (d, d) for rank 2 and (heads, d, d) for rank 3; ValueError for another shape or NaN."""
     return real_array(name, w_vo, "dim dim" if rank == 2 else "head dim dim")
 
 
 def require_norm(norm: str) -> None:
+    """ValueError unless ``norm`` is "rms" or "layer"."""
     if norm not in ("rms", "layer"):
         raise ValueError(f"expected norm to be 'rms' or 'layer', got {norm!r}; choose one of the two")
 
 
 def require_gain(gain: object, dim: int) -> np.ndarray:
+    """``gain`` as float64 (d,); ValueError for another shape or NaN."""
     return real_array("gain", gain, str(dim))
 
 
 def require_mix(t: object) -> np.ndarray:
+    """``t`` as float64 (points,), a number as one point; ValueError for one outside [0, 1]."""
     mix = np.atleast_1d(real_array("t", t, "*point"))
     if not (np.all(mix >= 0) and np.all(mix <= 1)):
         raise ValueError(f"expected every t in [0, 1], got values in [{mix.min()}, {mix.max()}]; t=1 is uniform")
@@ -318,6 +323,7 @@ def require_mix(t: object) -> np.ndarray:
 
 
 def require_covariance(covariance: object, dim: int) -> np.ndarray:
+    """``covariance`` as float64 (d, d); ValueError unless it is symmetric of trace 1 (its sign is not looked at)."""
     r = real_array("covariance", covariance, f"{dim} {dim}")
     if not abs(np.trace(r) - 1) <= 1e-9 or not np.allclose(r, r.T, atol=1e-12):
         raise ValueError(
@@ -328,6 +334,7 @@ def require_covariance(covariance: object, dim: int) -> np.ndarray:
 
 
 def require_direction(direction: object, dim: int) -> np.ndarray:
+    """``direction`` as float64 (d,); ValueError unless it is a unit vector to 1e-9."""
     u = real_array("direction", direction, str(dim))
     if not abs(np.linalg.norm(u) - 1) <= 1e-9:
         raise ValueError(f"expected a unit direction, got norm {np.linalg.norm(u):g}; divide it by its norm")

@@ -1,4 +1,4 @@
-"""One draw of the oversmoothing model, layer by layer: pure jax kernels behind `numerics.simulate`.
+"""One draw of the oversmoothing model (claims O1, O6, O8), layer by layer: jax kernels behind `numerics.simulate`.
 
 Two routes give the same law. The *embedding* route samples the (T, d) tokens. The *Gram* route samples only what the
 cosines need: for isotropic Gaussian (or spherical) tokens the inner products outside a known subspace are a Wishart
@@ -27,11 +27,13 @@ __all__ = [
 
 
 def cosine_matrix(gram: Float[Array, "token token"]) -> Float[Array, "token token"]:
+    """`numerics.moments.moment_cosines` under jit: NaN where an output is 0."""
     scale = jnp.sqrt(jnp.diagonal(gram))
     return gram / (scale[:, None] * scale[None, :])
 
 
 def off_diagonal_mean(matrix: Float[Array, "token token"]) -> Float[Array, ""]:
+    """`numerics.moments.mean_off_diagonal` under jit; 0 for a single token, which has no pair."""
     size = matrix.shape[0]
     return (jnp.sum(matrix) - jnp.trace(matrix)) / max(size * (size - 1), 1)
 

@@ -45,8 +45,8 @@ class Fit:
     `measured` and `interval`: least squares over the upper half of the sizes, bootstrap over draws and over the
     certified brackets (2.5% to 97.5%).  `corrected`: the union of the same intervals for fits a + b log T + c·shape
     over all sizes, one for each shape of `CORRECTIONS`.  `local`: slopes between consecutive sizes.  `held_out`:
-    relative error at the largest T of models fitted without it.  `log`: whether a power with a factor log T ("yes") or without
-    ("no") predicts the largest T better; "" where both are as good as the brackets there are wide.  `verdict`:
+    relative error at the largest T of models fitted without it.  `log`: whether a power with a factor log T ("yes") or
+    without ("no") predicts the largest T better; "" where both are as good as the brackets there are wide.  `verdict`:
     "consistent", "not identifiable", "inconsistent", or "" without a symbolic exponent.
     """
 

@@ -1,4 +1,4 @@
-"""Schatten norms: their duals, proximal maps and balls, all through the singular values.
+"""Schatten norms (claims C1-C3, C7): their duals, proximal maps and balls, all through the singular values.
 
 A Schatten-p norm is the p-norm of the vector of singular values; a map that is a projection or a proximal map
 for the p-norm of vectors becomes one for matrices by acting on singular values (von Neumann).
@@ -22,7 +22,7 @@ __all__ = [
     "project_lp_ball",
     "project_schatten_ball",
     "prox_by_gram",
-    "proxlp_norm",
+    "prox_lp_norm",
     "prox_schatten",
     "schatten_norm",
 ]
@@ -81,7 +81,7 @@ def prox_schatten(
 ) -> Float[np.ndarray, "row col"]:
     """argmin_Z step ||Z||_p + ½ ||Z - M||_F^2: the proximal map of a Schatten norm."""
     u, s, vt = np.linalg.svd(matrix, full_matrices=False)
-    return (u * proxlp_norm(s, exponent(norm), step)) @ vt
+    return (u * prox_lp_norm(s, exponent(norm), step)) @ vt
 
 
 def prox_by_gram(
@@ -100,7 +100,7 @@ def prox_by_gram(
     tall = matrix.T if wide else matrix
     values, vectors = np.linalg.eigh(tall.T @ tall)
     sizes = np.sqrt(np.maximum(values, 0.0))
-    shrunk = proxlp_norm(sizes, p, step) if p in (1.0, math.inf) else sizes
+    shrunk = prox_lp_norm(sizes, p, step) if p in (1.0, math.inf) else sizes
     changed = shrunk < sizes
     kept = shrunk > 0.0 if p == 1.0 else changed  # what the product below must resolve
     if p not in (1.0, math.inf) or not (sizes[kept].min(initial=math.inf) > 1e-6 * sizes[-1]):
@@ -121,10 +121,8 @@ def project_schatten_ball(
     return (u * project_lp_ball(s, exponent(norm), radius)) @ vt
 
 
-def proxlp_norm(vector: Float[np.ndarray, " n"], p: float, step: float) -> Float[np.ndarray, " n"]:
-    """argmin_z step ||z||_p + ½ ||z - v||^2 for v >= 0, by Moreau: v minus its projection on the dual
-    ball.
-    """
+def prox_lp_norm(vector: Float[np.ndarray, " n"], p: float, step: float) -> Float[np.ndarray, " n"]:
+    """argmin_z step ||z||_p + ½ ||z - v||^2 for v >= 0, by Moreau: v minus its projection on the dual ball."""
     return vector - project_lp_ball(vector, dual_exponent(p), step)
 
 

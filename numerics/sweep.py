@@ -37,6 +37,7 @@ def job_digest(job: Job) -> str:
 
 
 def point_path(directory: Path, job: Job) -> Path:
+    """The file of a job's point."""
     return directory / f"{job_digest(job)}.json"
 
 
@@ -51,6 +52,7 @@ def load_point(directory: Path, job: Job) -> Point | None:
 
 
 def store_point(directory: Path, point: Point, write: Write) -> None:
+    """Put a point's record in place with ``write``, as in `run_sweep`."""
     content = json.dumps({"schema": SCHEMA, **point.record()}, sort_keys=True) + "\n"
     write(point_path(directory, point.job), content.encode())
 
