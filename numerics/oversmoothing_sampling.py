@@ -33,9 +33,9 @@ def cosine_matrix(gram: Float[Array, "token token"]) -> Float[Array, "token toke
 
 
 def off_diagonal_mean(matrix: Float[Array, "token token"]) -> Float[Array, ""]:
-    """`numerics.moments.mean_off_diagonal` under jit; 0 for a single token, which has no pair."""
+    """`numerics.moments.mean_off_diagonal` under jit, for at least two tokens."""
     size = matrix.shape[0]
-    return (jnp.sum(matrix) - jnp.trace(matrix)) / max(size * (size - 1), 1)
+    return (jnp.sum(matrix) - jnp.trace(matrix)) / (size * (size - 1))
 
 
 def sample_noise(key, p, kind: str) -> Float[Array, "token dim"]:

@@ -150,10 +150,9 @@ def simulate_step(
     ``dim`` where neither V nor tokens fix it; ``null_token`` s makes V x_s = 0 by projection; ``queries`` restricts
     the rows computed; ``gain`` (d,) acts after the norm; ``memory_cap`` bytes for the arrays of a chunk (A, V and
     their copies, O(T^2 + d^2), come on top); ``progress(done, draws)`` is called after each. ``method`` "gram" samples
-    inner products only (module `oversmoothing_sampling`), "auto" does so where it applies. One query alone has no
-    pair: its mean cosines are 0 by convention.
-    Raises ValueError for shapes that do not fit, NaN, rows off the simplex, options out of range, a memory cap below
-    one draw, or outputs that are 0 (they have no cosine). Claims O1, O2, O6.
+    inner products only (module `oversmoothing_sampling`), "auto" does so where it applies.
+    Raises ValueError for shapes that do not fit, fewer than two tokens or queries, NaN, rows off the simplex, options
+    out of range, a memory cap below one draw, or outputs that are 0 (they have no cosine). Claims O1, O2, O6.
 
     Example:
 
@@ -165,10 +164,11 @@ def simulate_step(
     problem = _problem(attention, value, rho, dim, num_tokens, tokens, covariance, direction, norm, gain, null_token,
                        draws, confidence)
     p, spec = problem.inputs, problem.spec
-    size = problem.num_tokens if queries is None else len(np.asarray(queries))
+    size = problem.num_tokens
     if queries is not None:
         p["queries"] = _queries(queries, problem.num_tokens)
         p["attention"] = None if p["attention"] is None else p["attention"][:, p["queries"]]
+        size = len(p["queries"])
     kernel, route = sampling.step_draw, "embedding"
     if method != "embedding" and queries is None:
         if problem.isotropic and problem.fresh:
@@ -293,6 +293,7 @@ def _problem(attention, value, rho, dim, num_tokens, tokens, covariance, directi
     if size is None or (given is not None and len(given) != size):
         raise ValueError(f"expected one row of attention per token, got {size} rows for"
                          f" {0 if given is None else len(given)} tokens; pass num_tokens with a function")
+    size = whole_number("the number of tokens", size, 2, "a cosine needs a pair")
     matrices, entry = None, {}
     if isinstance(value, IsotropicValue):
         entry = {"tau": jnp.float64(value.tau), "spread": jnp.sqrt(jnp.float64(value.phi - value.tau**2))}
@@ -332,8 +333,8 @@ def _problem(attention, value, rho, dim, num_tokens, tokens, covariance, directi
 
 def _queries(queries, size: int) -> jax.Array:
     rows = np.asarray(queries)
-    if rows.ndim != 1 or rows.size == 0 or rows.dtype.kind not in "iu" or rows.min() < 0 or rows.max() >= size:
-        raise ValueError(f"expected a list of query rows in 0..{size - 1}, got {queries}; leave it out for all rows")
+    if rows.ndim != 1 or rows.size < 2 or rows.dtype.kind not in "iu" or rows.min() < 0 or rows.max() >= size:
+        raise ValueError(f"expected at least two query rows in 0..{size - 1}, got {queries}; leave it out for all rows")
     return jnp.asarray(rows)
 
 
