@@ -45,22 +45,17 @@ def test_every_false_neighbour_is_refuted_and_the_traps_are_among_them(run):
     rows = {row["id"]: row["neighbours"] for row in run[2]["claims"]}
     assert all(row["survivors"] == [] and row["planted"] == row["killed"] >= 3 for row in rows.values())
     traps = {item["name"] for row in rows.values() for item in row["listed"] if item["operator"] == "trap"}
-    assert traps >= {"rho for rho_T", "sinks are cheaper", "always consistent",
-        "sink always cheaper",
-        "crossing by the ansatz",
-                     "ansatz optimal for every n", "circle of two tokens",
-                         "own token left out",
-                         "slope on small T"}
+    assert traps >= {"rho for rho_T", "sinks are cheaper", "always consistent", "sink always cheaper",
+                     "crossing by the ansatz", "ansatz optimal for every n", "circle of two tokens",
+                     "own token left out", "slope on small T"}
 
 
 @pytest.mark.slow
 def test_the_proofs_for_all_t_are_derivations(run):
-    for name, parts in (("C4", ("sink", "diagonal", "mass")), ("C5", ("boundary",
-        "critical exponent",
-        "from Frobenius on")),
+    for name, parts in (("C4", ("sink", "diagonal", "mass")),
+                        ("C5", ("boundary", "critical exponent", "from Frobenius on")),
                         ("C7", ("interpolant",)), ("C11", ("diagonal", "sink, Frobenius", "sink, nuclear"))):
-        kinds = {(record.target, record.kind) for _, record in run[1][name].replayed if record.scope ==
-            "as stated"}
+        kinds = {(record.target, record.kind) for _, record in run[1][name].replayed if record.scope == "as stated"}
         assert all((part, "derivation") in kinds for part in parts)
 
 
@@ -74,8 +69,8 @@ def test_a_certificate_moved_by_a_hair_is_refused(tmp_path):
         table[0][0] += hair
         assert examine_instance(part, statement, Instance({**good.values, name: table}), tmp_path)[1] is False
     for name in ("s", "t", "m"):
-        assert examine_instance(part, statement, Instance({**good.values, name: good.values[name] + hair}),
-            tmp_path)[1] is False
+        moved = Instance({**good.values, name: good.values[name] + hair})
+        assert examine_instance(part, statement, moved, tmp_path)[1] is False
 
 
 def test_hull_distances_that_are_not_rational_are_refused_with_the_fix():
@@ -87,9 +82,8 @@ def test_a_cover_is_found_where_the_statement_holds_and_not_where_it_fails():
     box = ({"name": "x", "minimum": ["0", "1"], "maximum": ["1", "1"]},)
     true = covered(Part(name="p", text="", parameters=box, conclusions=("exp(x) > x",)))
     splits = true.splits()
-    table = {"parameters": [dict(item) for item in box], "hypotheses": [],
-        "definitions": [],
-        "conclusions": list(true.conclusions)}
+    table = {"parameters": [dict(item) for item in box], "hypotheses": [], "definitions": [],
+             "conclusions": list(true.conclusions)}
     check_cover(table, splits)
     with pytest.raises(Rejected):
         check_cover({**table, "conclusions": ["exp(x) > 2*x + 1"]}, splits)
@@ -104,9 +98,9 @@ def test_bounds_are_written_in_lowest_terms_and_integers_can_be_relaxed():
     assert [item.integer for item in over_reals(diagonal, "i")().parameters[:2]] == [False, True]
 
 
-@pytest.mark.parametrize(("length", "cycles", "cheaper"), [(20, 4, True), (20, 5, False), (99, 1, True), (100,
-    1, False), (9, 11, True),
-                                                           (9, 12, False), (6, 16, True), (6, 17, False)])
+@pytest.mark.parametrize(("length", "cycles", "cheaper"), [
+    (20, 4, True), (20, 5, False), (99, 1, True), (100, 1, False), (9, 11, True), (9, 12, False), (6, 16, True),
+    (6, 17, False)])
 def test_the_crossings_side_is_decided_with_nonnegative_rationals(length, cycles, cheaper):
     found = c9_witness.decide(length, cycles)
     assert found.self_is_cheaper is cheaper
@@ -133,25 +127,21 @@ def test_tables_refuse_cases_of_the_other_side():
         c9_witness.sink_values([(99, 1, ZERO)])
 
 
-@pytest.mark.parametrize(("sink", "case", "other"), [(False, (10, 1, ZERO), (100, 1, ZERO)), (True, (100, 1,
-    ZERO), (10, 1, ZERO))])
+@pytest.mark.parametrize(("sink", "case", "other"), [
+    (False, (10, 1, ZERO), (100, 1, ZERO)), (True, (100, 1, ZERO), (10, 1, ZERO))])
 def test_a_crossing_table_is_refused_with_a_row_that_shows_nothing(tmp_path, sink, case, other):
     values = (c9_witness.sink_values if sink else c9_witness.self_values)([case])
     part = c9_crossings.table("one", "", [case], (), sink)
-    table = {"name": "one", "quantifier": "exists", "variables": [{"name": k,
-        "type": v} for k, v in part.variables.items()],
-        "parameters": [],
-             "constants": {}, "definitions": [], "hypotheses": [], "conclusions": list(part.conclusions),
-                 "attainment":
-                 "",
-                 "formal": {}}
+    table = {"name": "one", "quantifier": "exists", "parameters": [], "constants": {}, "definitions": [],
+             "variables": [{"name": name, "type": kind} for name, kind in part.variables.items()],
+             "hypotheses": [], "conclusions": list(part.conclusions), "attainment": "", "formal": {}}
     assert examine_instance(part, table, Instance(values), tmp_path) == (True, True)
     row = values["rows"][0][0]
     flipped = [*row[:2], -row[2] + Fraction(1, 100), *row[3:]]
     assert examine_instance(part, table, Instance({**values, "rows": [[flipped]]}), tmp_path)[1] is False
     wrong = [1, 2, *[ZERO] * (other[0] - 2)] if not sink else [ZERO] * other[0]
-    assert examine_instance(part, table, Instance({**values, "lengths": [other[0]],
-        "rows": [[wrong]]}), tmp_path)[1] is False
+    moved = Instance({**values, "lengths": [other[0]], "rows": [[wrong]]})
+    assert examine_instance(part, table, moved, tmp_path)[1] is False
 
 
 def test_the_table_of_crossings_covers_every_length_with_two_cycles_below_the_threshold():
@@ -189,17 +179,15 @@ def test_a_list_of_two_cycles_moved_by_one_is_refused(tmp_path):
 def test_the_trade_off_point_solves_its_three_radical_equations():
     point = c13.pythagorean()
     t, c = point["T"], point["c"]
-    assert t >= 2 and point["P"] ** 2 == c**2 + (1 - c**2) / t and point[
-        "Q"] ** 2 == (1 + c) ** 2 + (1 - c**2) / t
-    assert c13.excess(10**3, 3, 0.09) < 0 < c13.excess(10**3, 3, 0.11) and c13.leading_slack({
-        "w": 10**3,
-        "regime": 3}) > 0
+    spread = (1 - c**2) / t
+    assert t >= 2 and point["P"] ** 2 == c**2 + spread and point["Q"] ** 2 == (1 + c) ** 2 + spread
+    assert point["R"] ** 2 == 1 - c**2
+    assert c13.excess(10**3, 3, 0.09) < 0 < c13.excess(10**3, 3, 0.11)
+    assert c13.leading_slack({"w": 10**3, "regime": 3}) > 0
 
 
 def test_value_maps_send_tokens_to_targets_exactly():
     case = c7.CASES[4].values
-    images = [[sum(a * b for a, b in zip(row, token)) for row in case["V"]] for token in (*case[
-        "x"], case[
-        "sink"])]
+    images = [[sum(a * b for a, b in zip(row, token)) for row in case["V"]] for token in (*case["x"], case["sink"])]
     size = len(case["x"])
     assert images == [[case["omega"] * int(i == j) for i in range(size)] for j in range(size)] + [[0] * size]

@@ -13,7 +13,7 @@ import pytest
 from numerics.attention import softmax_attention
 from numerics.rope import g6_factor, g6_head, rope_logits
 from proofs_check.alternative import gordan_witness
-from proofs_check.claim import formal_theorem
+from proofs_check.claim import Instance, formal_theorem
 from proofs_check.claims import claim_by_id
 from proofs_check.claims.exact import dot, minus
 from proofs_check.claims.geometry import g1, g2, g3, g4, g5, g6
@@ -110,9 +110,13 @@ def test_token_tables_hold_every_kind_of_case_the_claims_must_meet():
     assert [list(map(list, x)) for x in token_tables(0)] == tables != list(token_tables(1))
 
 
-def test_g1_fails_for_infinitely_many_queries_whatever_the_number_w():
-    for w in (Fraction(1), Fraction(7, 2), 1000):
-        assert w * Fraction(1, math.floor(w) + 1) < 1
+def test_g1_fails_for_infinitely_many_queries_whatever_the_number_w(tmp_path):
+    (variant,) = [item for item in g1.VARIANTS if item.part.name == "infinitely many queries"]
+    statement = {table["name"]: table for table in claim_by_id("G1").document()["variants"]}[variant.part.name]
+    for w in (Fraction(1), Fraction(7, 2), 30):
+        for size, holds in ((math.floor(w), True), (math.floor(w) + 1, False)):
+            section = Instance({"w": w, "N": size})
+            assert examine_instance(variant.part, statement, section, tmp_path) == (True, holds)
 
 
 def test_g2_needs_rank_two_where_the_example_says_so():

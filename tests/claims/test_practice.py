@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 
 from proofs_check.claims.exact import identity
@@ -28,11 +26,6 @@ def test_every_false_version_of_p0_falls(run):
 
 def test_every_hypothesis_of_p0_is_needed(unneeded):
     assert unneeded == set()
-
-
-def test_the_harmonic_number_at_the_edge_of_each_threshold():
-    nine, ten = (sum(Fraction(1, i) for i in range(1, n + 1)) for n in (9, 10))
-    assert nine / 9 > Fraction(3, 10) > ten / 10
 
 
 def test_the_slack_of_a_pattern_sees_a_wrong_score():

@@ -129,8 +129,10 @@ def assemble(data: CirculantWitness):
     """The full primal and dual matrices."""
     l, k = data.length, data.cycles
     n = l * k
-    # noqa: E731
-    block = lambda row: np.array([[float(row[(j - i) % l]) for j in range(l)] for i in range(l)])
+
+    def block(row):
+        return np.array([[float(row[(j - i) % l]) for j in range(l)] for i in range(l)])
+
     c = [Fraction(v) for v in data.circulant]
     gamma, cross = [Fraction(v) for v in data.others], Fraction(data.cross)
     own = -Fraction(data.target) + sum(gamma) + (k - 1) * l * cross

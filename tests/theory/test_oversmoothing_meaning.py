@@ -9,7 +9,6 @@ from theory.oversmoothing import DERIVATIONS
 from theory.oversmoothing_blocks import equal_blocks, merging_blocks, transfer_between_blocks
 from theory.oversmoothing_depth import COUNTERACTIONS, depth_recursion
 from theory.oversmoothing_lemmas import diagonal, mixed, uniform
-from theory.statements import Derivation
 
 R = sympy.Rational
 
@@ -102,7 +101,27 @@ def test_unequal_blocks_of_one_number_have_the_larger_mean_for_either_drift(equa
     model = _model(3)
     model["tau"] = -model["phi"] / 2 + sign * min(model["t0"], model["phi"]) / 5
     assert _pair_sum(_gram(_blocks(unequal), model)) > _pair_sum(_gram(_blocks(equal), model))
-    assert transfer_between_blocks().conclusions
+
+
+def test_the_transfer_is_about_the_two_functions_that_make_up_the_pair_sum():
+    """The pair sum is shared·(Σ S)² + Σ f over the blocks; the derivation's left side is the second difference of f."""
+    model = _model(5)
+    rho, drift = model["rho"], 2 * model["tau"] + model["phi"]
+    shared, noise, pull = rho * model["g"], (1 - rho) * model["t0"], (1 - rho) * drift
+
+    def s_square(k):
+        return R(k) ** 2 / (shared + noise + pull / R(k))
+
+    def f(k):
+        return s_square(k) / k * (k - 1) * (shared + pull / R(k)) - shared * s_square(k)
+
+    sizes = [4, 2, 1]
+    split = shared * sum(sympy.sqrt(s_square(k)) for k in sizes) ** 2 + sum(map(f, sizes))
+    assert float(split) == pytest.approx(_pair_sum(_gram(_blocks(sizes), model)), abs=1e-12)
+    derivation = transfer_between_blocks()
+    known = _values(derivation.definitions, {"k": 2, "e": 3, "shared": shared, "noise": noise, "pull": pull})
+    left, right = _sides(derivation.conclusions[0], known)
+    assert left == f(8) - 2 * f(5) + f(2) == right
 
 
 def test_the_trap_is_the_mean_over_pairs_of_an_explicit_attention():
@@ -145,9 +164,3 @@ def test_the_depth_recursion_agrees_with_the_gram_matrix_of_correlated_tokens():
         gram = gram / gram[0, 0]
         assert gram[0, 1] == known["after_off"] / known["after_diag"]
         rho = gram[0, 1]
-
-
-def test_every_derivation_is_made_of_text():
-    for group in DERIVATIONS.values():
-        for recipe in group.values():
-            assert isinstance(recipe(), Derivation)

@@ -81,7 +81,7 @@ def slack(values: Mapping[str, object], bidirectional: bool) -> float:
     margins = [table[i, 0] - table[i, j] for i in values["Q"] for j in values["K"]
                if bidirectional or p[j] <= p[i]]
     bound = values["kappa"] * values["alpha"] * values["mu"] * g6_factor(theta, values["n"], bidirectional)
-    return float(min(margins, default=np.inf) - bound) if margins else 1.0
+    return float(min(margins) - bound) if margins else 1.0
 
 
 TEXT = ("Sink first, distances at most n, <q, x_i> >= alpha > 0 on Q, <k, x_s - x_j> >= mu > 0 on K: W_Q = u "
