@@ -19,8 +19,11 @@ from numerics.arguments import row_number, whole_number
 from numerics.cloud import PointCloud
 from numerics.hull import MinNormPoint, distance_to_hull, min_norm_point
 
-__all__ = ["Alternative", "SinkRepresentation", "gordan", "outer_rows", "pair_rows", "representable", "sink_pairs"]
+__all__ = ["UNCONFIRMED", "Alternative", "SinkRepresentation", "gordan", "outer_rows", "pair_rows", "representable",
+           "sink_pairs"]
 
+# Ends a sentence about weights of zero on a lower face (`stable` False): a margin below rounding would look the same.
+UNCONFIRMED = "; float64 alone says so, exact arithmetic has yet to confirm it"
 # One GiB of float64: beyond this the general pair problem is refused, not attempted.
 _MOST_ROW_ENTRIES = 2**27
 

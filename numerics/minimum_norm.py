@@ -22,7 +22,7 @@ from jaxtyping import Float, Int
 
 from numerics.arguments import whole_number
 from numerics.constraints import Constraints
-from numerics.gordan import Alternative, gordan, outer_rows
+from numerics.gordan import UNCONFIRMED, Alternative, gordan, outer_rows
 from numerics.schatten import exponent
 from numerics.sink_cost import sink_cost
 from numerics.span import token_span
@@ -54,7 +54,8 @@ class MinimumNorm:
     satisfies every constraint in exact arithmetic at the float64 tokens. The dual is sparse: entry k says
     lambda = dual_weight[k] >= 0 at constraint row dual_row[k] against competitor dual_key[k], scaled so that
     ||G||_{p*} <= 1; ``lower`` is its objective (C3). ``reason`` says in words why there is no W, or none was
-    found; it is empty when the cost is bounded.
+    found; it is empty when the cost is bounded, and says so where "infeasible" is a float64 finding that only
+    exact arithmetic can confirm.
     """
 
     exponent: float
@@ -258,11 +259,13 @@ def _contradiction(constraints: Constraints, alternative: Alternative) -> str:
     """In words: the constraints whose matrices x_i (x_a - x_b)^T have convex weights of zero, by their indices."""
     i, a, b = (int(part[alternative.support[0]]) for part in constraints.triples())
     first = f"query {i} must prefer key {a} to key {b}"
-    if len(alternative.support) > 1:
-        return (f"no W exists: {len(alternative.support)} constraints, among them that {first}, contradict one"
-                " another, for the convex weights dual_weight add their matrices x_i (x_a - x_b)^T to zero (G2)")
-    cause = "those keys coincide" if (constraints.keys[a] == constraints.keys[b]).all() else "that query is zero"
-    return f"no W exists: {first}, but {cause} (G2)"
+    if (constraints.keys[a] == constraints.keys[b]).all():
+        return f"no W exists: {first}, but those keys coincide (G2)"
+    if not constraints.queries[i].any():
+        return f"no W exists: {first}, but that query is zero (G2)"
+    said = (f"no W exists: {len(alternative.support)} constraints, among them that {first}, contradict one another, for"
+            " the convex weights dual_weight add their matrices x_i (x_a - x_b)^T to zero (G2)")
+    return said if alternative.stable else said + UNCONFIRMED
 
 
 def _infeasible(constraints: Constraints, p: float, dual, method, reason: str) -> MinimumNorm:

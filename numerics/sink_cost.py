@@ -17,6 +17,7 @@ from jaxtyping import Float
 
 from numerics.arguments import real_arrays
 from numerics.entropic import entropic_point, require_majority
+from numerics.gordan import UNCONFIRMED
 from numerics.hull import MinNormPoint, distance_to_hull, min_norm_point
 from numerics.two_sided import relative_gap
 
@@ -31,7 +32,8 @@ class SinkCost:
     key_weights_j: its matrix is rank one too, so that ||G||_{p*} is the product of two vector norms.
     "infeasible": one of the two hulls contains what it must avoid; the weights are then Gordan's (their G is
     zero) and ``upper`` is inf. "undecided": float64 could not tell. ``reason`` says in words which hull it is;
-    it is empty when the cost is bounded.
+    it is empty when the cost is bounded, and says so where "infeasible" is a float64 finding that only exact
+    arithmetic can confirm (zero on a lower face of a hull).
     """
 
     status: Literal["bounded", "infeasible", "undecided"]
@@ -127,8 +129,9 @@ def why_not_bounded(query_side: MinNormPoint, key_side: MinNormPoint) -> str:
              (key_side, "the sink", "the keys", "puts the sink before each of them"))
     for side, point, hull, wish in sides:
         if side.status == "contains_zero":
-            return (f"no W exists: {point} lies in the convex hull of {hull} (weights on {len(side.support)} of them"
+            said = (f"no W exists: {point} lies in the convex hull of {hull} (weights on {len(side.support)} of them"
                     f" reach it to within {side.distance_upper:.1e}), so no direction {wish} (G1)")
+            return said if side.stable else said + UNCONFIRMED
     open_sides = [f"{point} may lie in the convex hull of {hull} (distance {side.distance_lower:.1e} to"
                   f" {side.distance_upper:.1e})" for side, point, hull, _ in sides if side.status == "undecided"]
     return f"float64 cannot tell whether some W exists: {' and '.join(open_sides)} (G1)" if open_sides else ""

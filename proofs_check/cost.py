@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from numerics.constraints import Constraints, diagonal_constraints, sink_constraints
+from numerics.gordan import UNCONFIRMED
 from numerics.hull import distance_to_hull, min_norm_point
 from numerics.minimum_norm import MinimumNorm, minimum_norm
 from numerics.schatten import dual_exponent, exponent
@@ -143,7 +144,10 @@ def _sink_margin(content: np.ndarray, sink: np.ndarray, request: Request, stored
         cost = Cost("sink", request.norm, request.form, math.inf, math.inf, "infeasible",
                     reason=why_not_bounded(queries, keys))
         separated, witness = cloud_witness(content, shift, found)
+        if separated:
+            return _below_rounding(cost)
         if separated is False:
+            cost.reason = cost.reason.removesuffix(UNCONFIRMED)
             cost.part = Part(name=name, text="no W gives the sink a positive margin (G1)", quantifier="exists",
                              variables=variables, constants=constants, conclusions=(f"not separable({rows}, 'hull')",))
             cost.instance = Instance({}, {"hull": witness})
@@ -262,6 +266,14 @@ def _fraction(p: float) -> str:
     return f"{top}/{bottom}"
 
 
+def _below_rounding(cost: Cost) -> Cost:
+    """What floats took for impossible and exact arithmetic does not: some W exists, too large for floats to find."""
+    cost.lower, cost.upper, cost.status = 0.0, math.inf, "undecided"
+    cost.reason = ("float64 sees no W, but exact arithmetic finds a direction that separates with a margin below"
+                   " float64's rounding, so some W exists; rescale the coordinates, or drop near-duplicates")
+    return cost
+
+
 def _infeasible(constraints: Constraints, request: Request, cost: Cost) -> Cost:
     query, favoured, competitor = constraints.triples()
     if len(query) * constraints.queries.shape[1] ** 2 > MOST_EXACT_ENTRIES:
@@ -271,7 +283,8 @@ def _infeasible(constraints: Constraints, request: Request, cost: Cost) -> Cost:
              for i, f, k in zip(query, favoured, competitor)]
     separated, witness = gordan_witness(exact)
     if separated:
-        return cost
+        return _below_rounding(cost)
+    cost.reason = cost.reason.removesuffix(UNCONFIRMED)
     part = Part(name=request.name, text="no W satisfies every row (Gordan weights)", quantifier="exists",
                 variables={"queries": "matrix", "keys": "matrix", "query": "integers", "favoured": "integers",
                            "competitor": "integers"},
