@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float, Real
 
+from numerics.arguments import real_arrays
 from numerics.attention import logits, softmax_attention
 from numerics.rope import rope_logits, rope_rotation
 
@@ -71,18 +72,23 @@ Scores = BilinearLogits | RotaryLogits
 def head_output(
     tokens: Float[AnyArray, "token dim"], scores: Scores, w_vo: Float[AnyArray, "dim dim"], mask: Mask = None
 ) -> Float[jax.Array, "token dim"]:
-    """Head outputs o_i = sum_j a_ij V x_j with a the softmax of ``scores`` over the visible keys."""
-    x = jnp.asarray(tokens, dtype=jnp.float64)
-    return softmax_attention(scores.logits(x), mask) @ x @ jnp.asarray(w_vo, dtype=jnp.float64).T
+    """Head outputs o_i = sum_j a_ij V x_j with a the softmax of ``scores`` over the visible keys.
+
+    Args, here and below: ``tokens`` (T, d) as they enter attention; ``scores`` one of the two records above; ``w_vo``
+    (d, d) is V; boolean ``mask`` (T, T), query axis first (None: every key is seen). Returns (T, d). Raises ValueError
+    for shapes that do not fit. Claim S2.
+    """
+    x, v = _tokens_and_value(tokens, w_vo)
+    return softmax_attention(scores.logits(x), mask) @ x @ v.T
 
 
 @jax.jit
 def autodiff_jacobian(
     tokens: Float[AnyArray, "token dim"], scores: Scores, w_vo: Float[AnyArray, "dim dim"], mask: Mask = None
 ) -> Float[jax.Array, "token token dim dim"]:
-    """d o_i / d x_j by ``jax.jacobian``; axes [i, j, output, input]."""
-    x = jnp.asarray(tokens, dtype=jnp.float64)
-    return jax.jacobian(lambda t: head_output(t, scores, w_vo, mask))(x).transpose(0, 2, 1, 3)
+    """d o_i / d x_j by ``jax.jacobian``; axes [i, j, output, input]. Claim S2."""
+    x, v = _tokens_and_value(tokens, w_vo)
+    return jax.jacobian(lambda t: head_output(t, scores, v, mask))(x).transpose(0, 2, 1, 3)
 
 
 @jax.jit
@@ -95,8 +101,7 @@ def closed_form_jacobian(
     kappa sum_k a_ik v_k (W_ik x_k - sum_l a_il W_il x_l)^T; for one W that is kappa V Sigma_i W^T, Sigma_i the
     attention-weighted covariance of the tokens that row i sees. Claim S2.
     """
-    x, w, attention, values, gaps, pulls = _parts(tokens, scores, w_vo, mask)
-    v = jnp.asarray(w_vo, dtype=jnp.float64)
+    x, v, w, attention, values, gaps, pulls = _parts(tokens, scores, w_vo, mask)
     direct = attention[:, :, None, None] * (v + scores.kappa * gaps[..., :, None] * pulls[..., None, :])
     scored = jnp.einsum("ikab,kb->ika", w, x)  # W_ik x_k
     centred = scored - jnp.einsum("il,ila->ia", attention, scored)[:, None]
@@ -113,17 +118,21 @@ def jacobian_norm_bound(
 
     The diagonal of the answer bounds nothing (there the covariance term is missing) and is NaN. Claim S2.
     """
-    x, _, attention, _, gaps, pulls = _parts(tokens, scores, w_vo, mask)
-    size = jnp.linalg.norm(jnp.asarray(w_vo, dtype=jnp.float64), 2)
+    x, v, _, attention, _, gaps, pulls = _parts(tokens, scores, w_vo, mask)
+    size = jnp.linalg.norm(v, 2)
     bound = attention * (
         size + abs(scores.kappa) * jnp.linalg.norm(gaps, axis=-1) * jnp.linalg.norm(pulls, axis=-1)
     )
     return jnp.where(jnp.eye(x.shape[0], dtype=bool), jnp.nan, bound)
 
 
+def _tokens_and_value(tokens, w_vo) -> list[jax.Array]:
+    return list(map(jnp.asarray, real_arrays(("tokens", tokens, "token dim"), ("w_vo", w_vo, "dim dim"))))
+
+
 def _parts(tokens, scores, w_vo, mask):
-    """x, W_ij, a_ij, v_j, v_j - o_i and W_ij^T x_i, what both the closed form and its bound are made of."""
-    x = jnp.asarray(tokens, dtype=jnp.float64)
+    """x, V, W_ij, a_ij, v_j, v_j - o_i and W_ij^T x_i, what both the closed form and its bound are made of."""
+    x, v = _tokens_and_value(tokens, w_vo)
     w, attention = scores.forms(x.shape[0]), softmax_attention(scores.logits(x), mask)
-    values = x @ jnp.asarray(w_vo, dtype=jnp.float64).T
-    return x, w, attention, values, values[None] - (attention @ values)[:, None], jnp.einsum("ijab,ia->ijb", w, x)
+    values = x @ v.T
+    return x, v, w, attention, values, values[None] - (attention @ values)[:, None], jnp.einsum("ijab,ia->ijb", w, x)

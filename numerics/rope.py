@@ -9,6 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Real
 
+from numerics.arguments import real_arrays
+
 __all__ = ["RopeHead", "g6_factor", "g6_head", "llama_rope_logits", "rope_logits", "rope_rotation"]
 
 AnyArray = jax.Array | np.ndarray
@@ -62,15 +64,19 @@ def llama_rope_logits(
     """Logits of a head of the Llama architecture: one rotary plane for each coordinate pair (k, k + d_h/2).
 
     Plane k turns by base^(-2k/d_h) per position (the half-split layout). ``positions`` default to 0..T-1 and
-    ``kappa`` to 1/sqrt(d_h). Raises ValueError for an odd head dimension.
+    ``kappa`` to 1/sqrt(d_h). Raises ValueError for an odd head dimension, shapes that do not fit, or NaN.
     """
+    tokens, w_q, w_k, place = real_arrays(
+        ("tokens", tokens, "token dim"), ("w_q", w_q, "head dim"), ("w_k", w_k, "head dim"),
+        ("positions", positions, "token?"),
+    )  # fmt: skip
     head_dim = w_q.shape[0]
-    if head_dim % 2 == 1 or w_k.shape[0] != head_dim:
+    if head_dim % 2 == 1:
         raise ValueError(
-            f"expected query and key projections of one even head dimension, got {head_dim} and"
-            f" {w_k.shape[0]}; pass one head's weights as (head_dim, dim)"
+            f"expected query and key projections of an even head dimension, got {head_dim}; pass one head's weights as"
+            " (head_dim, dim)"
         )
-    place = jnp.arange(tokens.shape[0]) if positions is None else positions
+    place = jnp.arange(tokens.shape[0]) if place is None else place
     return _half_split_logits(tokens, w_q, w_k, place, base, head_dim**-0.5 if kappa is None else kappa)
 
 
@@ -114,9 +120,12 @@ def g6_head(
 
     Args: ``query_normal`` q and ``key_normal`` k (dim,), for example from ``min_norm_point`` and
     ``distance_to_hull``; ``sink`` x_s; ``theta`` >= 0 the angle per position. Raises ValueError unless
-    n theta < pi/2 (causal) or 2 n theta < pi/2 (bidirectional). Claim G6.
+    n theta < pi/2 (causal) or 2 n theta < pi/2 (bidirectional), and for vectors that do not fit. Claim G6.
     """
     g6_factor(theta, max_distance, bidirectional)  # raises where the construction does not apply
+    query_normal, key_normal, sink = real_arrays(
+        ("query_normal", query_normal, "dim"), ("key_normal", key_normal, "dim"), ("sink", sink, "dim")
+    )
     angle = max_distance * theta
     favoured = bool(np.dot(key_normal, sink) >= 0.0)
     phase = angle if favoured else (-angle if bidirectional else 0.0)

@@ -52,6 +52,8 @@ from numerics import (
     value_cost,
 )
 from numerics.arguments import real_array, real_arrays, row_number, whole_number
+from numerics.jacobian import BilinearLogits, autodiff_jacobian, closed_form_jacobian, jacobian_norm_bound
+from numerics.rope import g6_head, llama_rope_logits
 
 X = np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 1.0]])  # two tokens in three dimensions, whole entries
 SINK, V, A = np.array([0.0, 0.0, 3.0]), np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]), np.eye(2)
@@ -217,6 +219,19 @@ def test_equal_words_are_equal_sizes_and_tracers_pass():
     assert traced.dtype == np.float64 and np.isnan(traced)  # entries are not looked at inside a transformation
     with pytest.raises(ValueError, match="one axis for each"):
         jax.jit(lambda t: real_array("t", t, "token dim"))(SINK)
+
+
+@pytest.mark.parametrize("call", [
+    lambda: closed_form_jacobian(X, BilinearLogits(V), np.eye(2)),
+    lambda: autodiff_jacobian(X[0], BilinearLogits(V), V),
+    lambda: jacobian_norm_bound(X, BilinearLogits(V), V, np.eye(3) > 0),
+    lambda: llama_rope_logits(X, np.ones((2, 3)), np.ones((4, 3))),
+    lambda: llama_rope_logits(X, np.ones((2, 3)), np.ones((2, 3)), positions=[0]),
+    lambda: g6_head(SINK, SINK, SINK[:2], 0.1, 1),
+])
+def test_shapes_that_do_not_fit_are_one_sentence_beyond_the_face(call):
+    with pytest.raises(ValueError, match=SENTENCE):
+        call()
 
 
 def test_numbers_of_rows_are_pythons_own():
