@@ -10,9 +10,10 @@ import numerics
 HEAD = """# The library
 
 `from numerics import sink_cost, diagonal_cost, one_step, ...`: pure functions on arrays, typed with
-[jaxtyping](https://docs.kidger.site/jaxtyping/) shapes (`Float[np.ndarray, "token dim"]`; query axis first). Bad input
-raises `ValueError` with what was expected, what came, and what to do. Results with bounds are records: read their
-`status` first.
+[jaxtyping](https://docs.kidger.site/jaxtyping/) shapes (`Float[np.ndarray, "token dim"]`; query axis first). Lists,
+integers and narrower floats become float64. Bad input (shapes that do not fit, NaN, an unknown option) raises
+`ValueError` with what was expected, what came, and what to do. Results with bounds are records: read their `status`
+first, and their `reason` where it is not "bounded".
 The examples below are run by the tests; `np` is numpy.
 """
 TITLES = {
