@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import importlib.util
 import pkgutil
 import re
 from functools import cache
 from pathlib import Path
+from typing import NoReturn
 
 from proofs_check.claim import Claim
 from proofs_check.claims.found import with_found
@@ -66,13 +68,37 @@ def load_claims(path: Path) -> tuple[Claim, ...]:
 
 
 def claim_by_id(name: str, claims: tuple[Claim, ...] | None = None) -> Claim:
-    """The claim with this id; raises ValueError that lists the known ids."""
+    """The claim with this id; raises ValueError that names the nearest id, or lists the known ones."""
     if claims is None:
-        claims = _by_module_name(name) or all_claims()
+        claims = _by_module_name(name)
+        if not claims and (near := _nearest(name, _module_names())):
+            _mistyped(name, getattr(importlib.import_module(near), "CLAIM").id)
+        claims = claims or all_claims()
     for claim in claims:
         if claim.id == name:
             return claim
+    if near := _nearest(name, {claim.id.lower(): claim.id for claim in claims}):
+        _mistyped(name, near)
     raise ValueError(f"expected a claim id, got {name!r}; known ids are {', '.join(claim.id for claim in claims)}")
+
+
+def _mistyped(name: str, near: str) -> NoReturn:
+    raise ValueError(f"expected a claim id, got {name!r}; did you mean {near}? 'sinkproof claims' lists the ids")
+
+
+def _nearest(name: str, known: dict[str, str]) -> str:
+    """What the key that looks most like the name stands for; "" where none does."""
+    return next((known[key] for key in difflib.get_close_matches(name.lower(), known, 1, 0.66)), "")
+
+
+def _module_names() -> dict[str, str]:
+    """The modules that are named after their claim, such as g4, found without importing any."""
+    found = {}
+    for family in FAMILIES:
+        folder = Path(__file__).parent / family
+        found |= {path.stem: f"proofs_check.claims.{family}.{path.stem}" for path in sorted(folder.glob("*.py"))
+                  if re.fullmatch("[a-z][0-9]+[a-z]?", path.stem)}
+    return found
 
 
 def claim_beside(name: str, claims_file: Path | None) -> Claim:
@@ -95,7 +121,10 @@ def checked(claims: list[Claim], beside: tuple[Claim, ...] = ()) -> tuple[Claim,
     """The same claims; ValueError when an id occurs twice, or `uses` names an unknown id or runs in a circle."""
     known = {claim.id: claim for claim in (*beside, *claims)}
     if len(known) != len(claims) + len(beside):
-        raise ValueError("expected each claim id once, got one twice; rename one of them")
+        listed = [claim.id for claim in (*beside, *claims)]
+        twice = next(name for name in listed if listed.count(name) > 1)
+        owner = "which a built-in claim has" if twice in {claim.id for claim in beside} else "which occurs twice"
+        raise ValueError(f"expected each claim to have an id of its own, got {twice!r}, {owner}; rename yours")
 
     def visit(name: str, path: tuple[str, ...]) -> None:
         if name in path:

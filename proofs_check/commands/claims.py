@@ -10,11 +10,12 @@ from tempfile import TemporaryDirectory
 import click
 
 from proofs_check.certificates import write_claim
-from proofs_check.claim import Claim, Instance, bound_formula
+from proofs_check.claim import Claim, Instance, Part, bound_formula
 from proofs_check.claims import all_claims, claim_beside
-from proofs_check.display import show_table
+from proofs_check.display import brief, show_table
 from proofs_check.engines.gathering import Context
 from proofs_check.engines.ledger import ledger
+from proofs_check.falsify import counterexamples, read_saved
 from proofs_check.kernel import bound_names, canonical, digest, replay_files
 from proofs_check.report import claim_row
 from proofs_check.verify import Options, collect, is_fresh, selected
@@ -22,7 +23,8 @@ from proofs_check.verify import Options, collect, is_fresh, selected
 
 @click.command(epilog="Example: sinkproof claims --family geometry")
 @click.option("--family", help="Only this family.")
-@click.option("--ledger", "with_ledger", is_flag=True, help="One row per hypothesis and bound: needed (its counterexample is replayed now) or not known to be.")
+@click.option("--ledger", "with_ledger", is_flag=True, help="One row per hypothesis and bound: needed (its "
+              "counterexample is replayed now) or not known to be.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def claims(family: str | None, with_ledger: bool, as_json: bool) -> int:
     """List the claims."""
@@ -31,25 +33,26 @@ def claims(family: str | None, with_ledger: bool, as_json: bool) -> int:
         known = sorted({claim.family for claim in all_claims()})
         raise ValueError(f"expected one of the families {', '.join(known)}, got '{family}'; correct the name")
     if as_json:
-        print(json.dumps({"schema": "sinkproof/claims/1", "claims": [claim.document() | {"digest": digest(claim.document())}
-                                                                    for claim in chosen]}, indent=1, ensure_ascii=False))
+        listed = [claim.document() | {"digest": digest(claim.document())} for claim in chosen]
+        print(json.dumps({"schema": "sinkproof/claims/1", "claims": listed}, indent=1, ensure_ascii=False))
     elif with_ledger:
         rows = [row for claim in chosen for row in ledger_rows(claim)]
-        show_table("Ledger", ("claim", "part", "hypothesis", "ledger", "certificate", "replayed", "counterexample without it"), rows)
+        show_table("Ledger", ("claim", "part", "hypothesis", "ledger", "certificate", "replayed",
+                              "counterexample without it"), rows)
         failed = [row for row in rows if row[5].startswith("REJECTED")]
-        print(f"{sum(row[3] == 'needed' for row in rows)} of {len(rows)} hypotheses and bounds are needed, each by a counterexample that "
-              f"the kernel {'replayed just now' if not failed else f'should replay; it rejected {len(failed)}'}; 'sinkproof verify' "
-              "writes the certificates")
+        replayed = f"should replay; it rejected {len(failed)}" if failed else "replayed just now"
+        print(f"{sum(row[3] == 'needed' for row in rows)} of {len(rows)} hypotheses and bounds are needed, each by a "
+              f"counterexample that the kernel {replayed}; 'sinkproof verify' writes the certificates")
         return 1 if failed else 0
     else:
-        rows = [(claim.id, claim.family, str(len(claim.parts)), str(len(claim.variants)), ", ".join(claim.uses), claim.title)
-                for claim in chosen]
+        rows = [(claim.id, claim.family, str(len(claim.parts)), str(len(claim.variants)), ", ".join(claim.uses),
+                 claim.title) for claim in chosen]
         show_table("Claims", ("claim", "family", "parts", "variants", "uses", "title"), rows)
     return 0
 
 
 def ledger_rows(claim: Claim) -> list[tuple[str, ...]]:
-    """One row per hypothesis and per bound of a parameter, with the file of its certificate and what the kernel says to it."""
+    """One row per hypothesis and bound of a parameter: the file of its certificate and what the kernel says to it."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         gathered = ledger(claim, Context(folder)).certificates
@@ -62,23 +65,15 @@ def ledger_rows(claim: Claim) -> list[tuple[str, ...]]:
     for part in claim.parts:
         for subject, counterexample in part.subjects().items():
             file = files.get((part.name, subject), "")
-            rows.append((claim.id, part.name, subject, "needed" if file else "not known to be needed", file, said.get(file, ""),
-                         "" if counterexample is None else _brief(counterexample.values)))
+            rows.append((claim.id, part.name, subject, "needed" if file else "not known to be needed", file,
+                         said.get(file, ""), "" if counterexample is None else brief(counterexample.values)))
     return rows
-
-
-def _brief(values: object) -> str:
-    if isinstance(values, dict):
-        return ", ".join(f"{name}={_brief(value)}" for name, value in values.items())
-    if isinstance(values, (list, tuple)):
-        return "[" + ", ".join(_brief(item) for item in values) + "]"
-    return str(values)
 
 
 @click.command(epilog="Example: sinkproof show G4")
 @click.argument("id_", metavar="ID")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("sinkproof-out"), show_default=True,
-              help="Show evidence from this run, if it is there.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("sinkproof-out"),
+              show_default=True, help="Show evidence from this run, if it is there.")
 @click.option("--claims", "claims_file", metavar="FILE.py", type=click.Path(path_type=Path),
               help="A Python file that defines the claim, as for verify.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -87,14 +82,17 @@ def show(id_: str, out: Path, claims_file: Path | None, as_json: bool) -> int:
     claim = claim_beside(id_, claims_file)
     row = _evidence(claim, out, claims_file)
     if as_json:
-        print(json.dumps({"schema": "sinkproof/show/1", "claim": claim.document(), "run": row}, indent=1, ensure_ascii=False))
+        print(json.dumps({"schema": "sinkproof/show/1", "claim": claim.document(), "run": row}, indent=1,
+                         ensure_ascii=False))
         return 0
-    lines = [f"{claim.id}  {claim.title}", *_verdict_lines(claim, row, out), "", claim.statement, f"Source: {claim.source}"]
+    lines = [f"{claim.id}  {claim.title}", *_verdict_lines(claim, row, out), *_falsified_lines(claim, out), "",
+             claim.statement, f"Source: {claim.source}"]
     lines += [f"Uses: {', '.join(claim.uses)}"] if claim.uses else []
     lines += [f"Scope: {note}" for note in claim.scope_notes]
+    said: set[tuple[str, str]] = set()
     for part in claim.parts:
         lines += ["", f"Part {part.name} ({part.quantifier}): {part.text}"]
-        lines += [f"  where {name} = {text}" for name, text in part.definitions.items()]
+        lines += _definition_lines(part, said)
         for item in part.hypotheses:
             lines.append(f"  hypothesis {item.name}: {item.text}   [{item.formula}]   ({_mark(item.counterexample)})")
         lines += [f"  bound {name}: {bound_formula(part.parameters, name) or name}   ({_mark(part.subjects()[name])})"
@@ -102,17 +100,25 @@ def show(id_: str, out: Path, claims_file: Path | None, as_json: bool) -> int:
         lines += [f"  conclusion: {text}" for text in part.conclusions]
         lines += [f"  attained: {part.attainment}"] if part.attainment else []
     lines += ["", "False variants:"] if claim.variants else []
-    lines += [f"  {item.part.name} ({item.operator}): {item.part.text}; refuted by {_brief(item.counterexample.values)}"
+    lines += [f"  {item.part.name} ({item.operator}): {item.part.text}; refuted by {brief(item.counterexample.values)}"
               for item in claim.variants]
     print("\n".join(lines))
     return 0
 
 
+def _definition_lines(part: Part, said: set[tuple[str, str]]) -> list[str]:
+    """Definitions in full where they are new; those that an earlier part has, by name."""
+    known = [name for name, text in part.definitions.items() if (name, text) in said]
+    lines = [f"  where {name} = {text}" for name, text in part.definitions.items() if name not in known]
+    said.update(part.definitions.items())
+    return [*lines, *([f"  where {', '.join(known)}: as above"] if known else [])]
+
+
 def _mark(counterexample: Instance | None) -> str:
-    return "not known to be needed" if counterexample is None else f"needed: {_brief(counterexample.values)}"
+    return "not known to be needed" if counterexample is None else f"needed: {brief(counterexample.values)}"
 
 
-def _verdict_lines(claim, row: dict | None, out: Path) -> list[str]:
+def _verdict_lines(claim: Claim, row: dict | None, out: Path) -> list[str]:
     """The verdict of a run with how much evidence stands behind it, or how to get one."""
     if row is None:
         return [f"No evidence of this code in {out}; run: sinkproof verify {claim.id} --out {out}"]
@@ -122,8 +128,17 @@ def _verdict_lines(claim, row: dict | None, out: Path) -> list[str]:
             f"list them with --json, replay them with: sinkproof check {out}"]
 
 
-def _evidence(claim, out: Path, claims_file: Path | None) -> dict | None:
-    """The claim's row of a run in `out`, replayed now; None when no run of this code is there for it and what it uses."""
+def _falsified_lines(claim: Claim, out: Path) -> list[str]:
+    """What `sinkproof falsify` found of this very claim and keeps in `out`; the ledger is the claim's own."""
+    folder = counterexamples(out, claim.id)
+    saved = [item for item in read_saved(folder) if item.get("claim_digest") == digest(claim.document())]
+    found = [f"{item['target']}" + (f" without '{item['subject']}'" if item["subject"] else "") for item in saved]
+    return [f"Found false by 'sinkproof falsify': {'; '.join(found)}; replay with: sinkproof check {folder}"] \
+        if found else []
+
+
+def _evidence(claim: Claim, out: Path, claims_file: Path | None) -> dict | None:
+    """The claim's row of a run in `out`, replayed now; None without a run of this code for it and what it uses."""
     needed = selected([claim.id], Options(out, claims_file=claims_file))
     for profile in ("full", "quick"):
         options = Options(out, profile, claims_file=claims_file)

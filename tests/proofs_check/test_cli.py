@@ -240,7 +240,12 @@ def test_doctor_and_claims_print_json() -> None:
 def test_counterexamples_beside_certificates_are_checked_with_them(run: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     shutil.copytree(run, out)
-    assert sinkproof("falsify", "E2", "--drop", "null sink", "--budget", 200, "--out", out).returncode == 1
+    attacked = sinkproof("falsify", "E2", "--drop", "null sink", "--budget", 200, "--out", out)
+    assert attacked.returncode == 1
+    kept = out / "counterexamples" / "E2"
+    file, = kept.glob("cert-*.json")
+    assert f"Kept in {kept}: {file.name}; replay with: sinkproof check {kept}\n" in attacked.stdout
+    assert f"without 'null sink'; replay with: sinkproof check {kept}\n" in sinkproof("show", "E2", "--out", out).stdout
     checked = sinkproof("check", out)
     assert checked.returncode == 0, checked.stderr
     other = out / "counterexamples" / "E2" / "claim.json"
