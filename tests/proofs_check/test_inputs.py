@@ -90,6 +90,8 @@ TOKENS = {
     "sink is a key": (lambda p: saved(p, np.vstack([CLOUD[2], CLOUD])), "0", "no key"),
     "sink row outside": (lambda p: saved(p, CLOUD), "9", "between 0 and 3"),
     "sink row negative": (lambda p: saved(p, CLOUD), "-1", "between 0 and 3"),
+    "sink in another script's digits": (lambda p: archive(p, x=CLOUD) + ":x", "²", "an array '²'"),
+    "sink with two signs": (lambda p: archive(p, x=CLOUD) + ":x", "--1", "an array '--1'"),
     "sink key missing": (lambda p: archive(p, x=CLOUD) + ":x", "s", "an array 's'"),
     "sink of another size": (lambda p: archive(p, x=CLOUD, s=np.ones(2)) + ":x", "s", "shape (3,)"),
     "sink with nan": (lambda p: archive(p, x=CLOUD, s=np.full(3, np.nan)) + ":x", "s", "finite"),
