@@ -91,8 +91,8 @@ def formulas_page(begin: str) -> str:
               "## Operators of false neighbours", "", "`part.vary(name, operator, text, counterexample, ...)` "
               "makes a false statement beside a part; the operator says in one word how it was made:", ""]
     lines += _table(("operator", "what was changed"), [(f"`{name}`", OPERATOR_WORDS[name]) for name in OPERATORS])
-    lines += ["## Limits", "", "A formula has at most 20,000 characters. What would exceed one of these numbers is "
-              "rejected as too much work; that never counts as false.", ""]
+    lines += ["## Limits", "", "A formula has at most 20,000 ASCII characters and no comments. What would exceed one "
+              "of these numbers is rejected as too much work; that never counts as false.", ""]
     lines += _table(("limit", "value", "of"), [(f"`{name}`", _number(getattr(room, name)), text)
                                                for name, (room, text) in LIMITS.items()])
     return "\n".join(lines).rstrip() + "\n"

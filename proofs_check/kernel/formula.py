@@ -31,6 +31,8 @@ _KEYED = ("separable", "hull_distance_at_least", "hull_distance_at_most", "norm_
 
 def parse(text: str) -> ast.expr:
     need(isinstance(text, str) and len(text) <= 20_000, "a formula is a text of at most 20,000 characters")
+    # a comment would be read as part of the statement, and Python takes many letters for one of ASCII
+    need(text.isascii() and "#" not in text, "a formula is written in ASCII, without comments")
     try:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
