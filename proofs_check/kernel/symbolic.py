@@ -170,8 +170,9 @@ class Domain:
         signs = {1 if coefficient > 0 else -1 for coefficient in monomials.values()}
         if len(signs) != 1:
             return 0, False
-        faces = [self._faces(index, name) for index, name in enumerate(self.names)]
+        faces = [self._faces(index, name) for index, name in enumerate(self.names) if degrees[index]]
         supports = [{i for i, exponent in enumerate(exponents) if exponent} for exponents in monomials]
+        self.work.spend(prod(map(len, faces)) * len(supports))
         strict = all(any(support <= set().union(*face) for support in supports) for face in product(*faces))
         return signs.pop(), strict
 

@@ -53,6 +53,14 @@ def test_quotients_and_factors_that_would_take_hours_are_refused(name: str) -> N
         derive(LARGE[name], "orthant", parameters=BEYOND_ONE)
 
 
+def test_the_corners_of_a_box_are_counted() -> None:
+    box = [{"name": f"x{k}", "minimum": ["0", "1"], "maximum": ["1", "1"]} for k in range(60)]
+    derive("2 > 1", "orthant", parameters=box)  # what does not occur has no corners
+    derive("x0 + x1 + 1 > 0", "orthant", parameters=box)
+    with pytest.raises(TooMuch):
+        derive(" + ".join(table["name"] for table in box) + " + 1 > 0", "orthant", parameters=box)
+
+
 def test_the_work_of_a_whole_derivation_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     lemmas = [{"formula": f"(x + 1)**{k} > 0", "by": "orthant"} for k in range(1, 30)]
     derive("x + 1 > 0", "orthant", before=tuple(lemmas))
