@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FORMULA, SYMBOLIC, HULLS, GATES = (f"tests/proofs_check/test_{name}.py" for name in (
-    "kernel_formula", "kernel_symbolic", "kernel_hulls_and_norms", "gates"))
+FORMULA, SYMBOLIC, HULLS, SOUNDNESS, GATES = (f"tests/proofs_check/test_{name}.py" for name in (
+    "kernel_formula", "kernel_symbolic", "kernel_hulls_and_norms", "kernel_soundness", "gates"))
 VERDICT, TRAPS, FALSIFY = (f"tests/proofs_check/test_{name}.py" for name in ("verdict", "tool_traps", "falsify"))
 
 
@@ -35,6 +35,8 @@ FAULTS = (
     Fault("an undecided comparison is guessed", K + "values.py", "if forward or backward:", "if True:", FORMULA),
     Fault("overlapping balls are equal", K + "values.py",
           'raise Undecided("two enclosures overlap, so equality is undecided")', 'return relation == "=="', FORMULA),
+    Fault("an overflow says no", K + "values.py", 'raise Undecided("a comparison met a value that is not finite")',
+          "return False", SOUNDNESS),
     Fault("and for or", K + "formula.py",
           "stop = isinstance(node.op, ast.Or)", "stop = isinstance(node.op, ast.And)", GATES),
     Fault("division by zero allowed", K + "formula.py",
