@@ -127,7 +127,10 @@ class Part:
 
 @dataclass(frozen=True)
 class Variant:
-    """A false statement near a true one, with the instance that refutes it.  The operator `trap` marks a version that looked right."""
+    """A false statement near a true one, with the instance that refutes it.
+
+    The operator `trap` marks a version that once looked right.
+    """
 
     operator: str
     counterexample: Instance

@@ -17,7 +17,8 @@ from proofs_check.commands.claims import ledger_rows
 from proofs_check.kernel import Rejected, replay
 
 PART = Part(name="p", text="", parameters=({"name": "T", "minimum": ["2", "1"]},),
-            hypotheses=(Hypothesis("idle", "", "T * T >= 0"),), conclusions=("T * T >= 2 * T",), satisfiable=Instance({"T": 3}))
+            hypotheses=(Hypothesis("idle", "", "T * T >= 0"),), conclusions=("T * T >= 2 * T",),
+            satisfiable=Instance({"T": 3}))
 CLAIM = Claim("own", "own", "test", "own", (PART,))
 
 

@@ -1,4 +1,4 @@
-"""Falsification: what is false is found, shrunk and replayed; what is true is not; nothing counts without the kernel."""
+"""Falsification: what is false is found, shrunk and replayed; what is true is not; the kernel decides."""
 
 from __future__ import annotations
 

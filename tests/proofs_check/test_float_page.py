@@ -1,4 +1,4 @@
-"""The float page: formulas evaluated in their dtype, every claim with a strict inequality on it, nothing stale on it."""
+"""The float page: formulas evaluated in their dtype, every claim with a strict inequality on it, and it is current."""
 
 from __future__ import annotations
 

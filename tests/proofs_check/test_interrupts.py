@@ -15,7 +15,8 @@ SCRIPT = Path(__file__).with_name("interrupting.py")
 
 @pytest.mark.slow
 def test_verify_interrupted_at_six_random_points_says_what_it_says_when_left_alone():
-    run = subprocess.run([sys.executable, str(SCRIPT), "--forked", "--interrupts", "6", "--seed", "1", "C7", "C13", "C11", "C12"],
+    run = subprocess.run([sys.executable, str(SCRIPT), "--forked", "--interrupts", "6", "--seed", "1",
+                          "C7", "C13", "C11", "C12"],
                          capture_output=True, text=True, check=False, env={**os.environ, "JAX_PLATFORMS": "cpu"})
     assert run.returncode == 0, run.stdout + run.stderr
     assert run.stdout.count("SIGINT") == 3 and run.stdout.count("SIGKILL") == 3

@@ -26,7 +26,8 @@ INTERRUPT = "signal.raise_signal(signal.SIGINT)"
 
 
 def run(obey: str, fault: str = INTERRUPT) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, "-c", SCRIPT.format(obey=obey, fault=fault)], capture_output=True, text=True, check=True)
+    return subprocess.run([sys.executable, "-c", SCRIPT.format(obey=obey, fault=fault)], capture_output=True, text=True,
+                          check=True)
 
 
 def test_python_alone_swallows_it():
