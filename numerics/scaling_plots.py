@@ -37,7 +37,7 @@ def scaling_figure(panels: Sequence[tuple[str, Mapping[str, Curve]]], title: str
             half = len(sizes) // 2
             anchor = np.log(middle[half:]).mean() - slope * np.log(sizes[half:]).mean()
             axes.plot(sizes, np.exp(anchor + slope * np.log(sizes)), color=colour, linewidth=1,
-                      label=f"fit, slope {slope:.3f}")
+                      label=f"measured, slope of the total {slope:z.3f}")
             if exponent is not None:
                 axes.plot(sizes, middle[-1] * (sizes / sizes[-1]) ** exponent, color=colour, linestyle=":",
                           linewidth=1.6, label=f"theory, slope {exponent:g}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -30,17 +31,21 @@ OMEGAS = {"1": Fraction(0), "sqrt": Fraction(1, 2), "inverse-sqrt": Fraction(-1,
 NOTES = (
     "Symbolic orders hold for every T >= 4 with constants free of T, each replayed by the kernel as two polynomial "
     "inequalities; the measured ones are fits over a finite range and prove nothing.",
-    "The measured exponent of a sum is that of its steeper side where an order is derived, log factor divided out; 'slope' is the plain slope of the "
-    "total over the upper half of the sizes, which moves from one side's exponent to the other's.",
+    "The measured exponent of a sum is that of its steeper side where an order is derived, log factor divided out; "
+    "'slope' is the plain slope of the total over the upper half of the sizes, which moves from one side's exponent to the "
+    "other's.",
     "Every point lies between certified bounds at kappa = 1 and unit targets (generated clouds: unit norm); other cost models "
     "rescale it by exact powers of d.",
-    "Independent unit tokens, d = T: m(T-1)/λ_max(XHXᵀ) <= nuclear cost <= md/(1-max⟨x_i,x_j⟩) for any draw; that this is of "
-    "order T uses λ_max bounded and the maximum away from 1, which holds for most draws and is not proved here. No order "
-    "is derived for their sink.",
-    "A common direction: the sink's QK side is between m/(1+e) and m(1+1/(ρe)), e = σ²-2β+ρ, for every T and draw (from C1, "
-    "replayed by the kernel); its diagonal is bounded as for independent tokens, and no order is derived for its value side or its mass form.",
-    "Real embeddings have no symbolic exponent: nothing is derived for them, and d does not grow with T.",
 )
+CLOUD_NOTES = {
+    "independent": "Independent unit tokens, d = T: m(T-1)/λ_max(XHXᵀ) <= nuclear cost <= md/(1-max⟨x_i,x_j⟩) for any draw; "
+                   "that this is of order T uses λ_max bounded and the maximum away from 1, which holds for most draws and "
+                   "is not proved here. No order is derived for their sink.",
+    "common": "A common direction: the sink's QK side is between m/(1+e) and m(1+1/(ρe)), e = σ²-2β+ρ, for every T and draw "
+              "(from C1, replayed by the kernel); its diagonal is bounded as for independent tokens, and no order is derived "
+              "for its value side or its mass form.",
+    "real": "Real embeddings have no symbolic exponent: nothing is derived for them, and d does not grow with T.",
+}
 Brackets = dict[int, list[tuple[float, float]]]
 
 
@@ -172,6 +177,34 @@ def _order(cell: Cell, pattern: str, cloud: str) -> tuple[Order | None, bool]:
     return (Order(0), replays(common_direction())) if (cloud, cell.form) == ("common", "margin") else (None, False)
 
 
+def notes_on(clouds: Sequence[str]) -> list[str]:
+    """What must be said beside the numbers of these clouds."""
+    return [*NOTES, *(text for cloud, text in CLOUD_NOTES.items() if cloud in clouds)]
+
+
+def exponent_text(row: Row) -> str:
+    """The measured exponent with its interval."""
+    low, high = row.fit.interval
+    return f"{row.fit.measured:z.3f} ({low:z.3f} .. {high:z.3f})"
+
+
+def summary(rows: Sequence[Row]) -> list[tuple[str, ...]]:
+    """The rows of one cloud, cost and pattern drawn together, in the order of the table.
+
+    Each is (cloud, cost, pattern, number of rows, largest |measured - symbolic exponent|, verdicts with their numbers).
+    """
+    groups: dict[tuple[str, str, str], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row.cloud, row.cell["combination"], row.pattern), []).append(row)
+    found = []
+    for key, members in groups.items():
+        gaps = [abs(row.fit.measured - float(row.order.exponent)) for row in members if row.order is not None]
+        verdicts = Counter(row.fit.verdict or "without symbolic exponent" for row in members)
+        said = ", ".join(f"{count} {word}" for word, count in verdicts.items())
+        found.append((*key, str(len(members)), f"{max(gaps):.3f}" if gaps else "", said))
+    return found
+
+
 def find(rows: Sequence[Row], **wanted: str) -> Row | None:
     """The first row with these entries."""
     return next((row for row in rows if all(row.document()[key] == value for key, value in wanted.items())), None)
@@ -195,15 +228,16 @@ def pictures(rows: Sequence[Row], out: Path, write) -> list[str]:
         chosen = {"kappa": "1", "combination": "QK"} if cloud in OTHERS else {"kappa": "1/√d", "combination": "QK + VO"}
         panels = []
         for norm in NORMS.values():
-            curves = {}
+            curves, exponents = {}, []
             for pattern in PATTERNS:
                 row = find(rows, cloud=cloud, pattern=pattern, norm=norm, form="margin", omega="1",
                            r=OTHERS.get(cloud, {}).get("r", "1"), **chosen)
                 if row is not None:
                     exponent = None if row.order is None else float(row.order.exponent)
                     curves[pattern] = (row.brackets, row.slope, exponent)
+                    exponents.append(f"{pattern}: measured {exponent_text(row)}")
             if curves:
-                panels.append((norm, curves))
+                panels.append(("\n".join([norm, *exponents]), curves))
         if panels:
             values = "" if chosen["combination"] == "QK" else "ω = 1, "
             title = f"{cloud}, r = {OTHERS.get(cloud, {}).get('r', '1')}, κ = {chosen['kappa']}, {values}margin form, {chosen['combination']}"

@@ -7,8 +7,9 @@ carelessness.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from proofs_check.claim import Claim
 from proofs_check.kernel import GRADES, Replayed, digest
@@ -26,6 +27,12 @@ class Trouble:
     part: str
     kind: str  # one of TROUBLES; "suspect" is a float counterexample that did not replay
     message: str
+
+
+def counted(troubles: Sequence[Trouble]) -> list[Trouble]:
+    """Each trouble once, in order, with how often it occurred where that is more than once."""
+    return [item if count == 1 else replace(item, message=f"{item.message} ({count} times)")
+            for item, count in Counter(troubles).items()]
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from proofs_check.claims import all_claims, claim_beside, claim_by_id, load_clai
 from proofs_check.engines import ENGINES, Context
 from proofs_check.kernel import Replayed, canonical, digest, read_json, replay_files
 from proofs_check.neighbours import Attempt, plant
-from proofs_check.verdict import Trouble, Verdict, judge
+from proofs_check.verdict import Trouble, Verdict, counted, judge
 
 EXAMPLES = {"quick": 40, "full": 400}
 PACKAGES = ("python-flint", "sympy", "numpy", "scipy", "jax", "cvxpy", "hypothesis")
@@ -128,7 +128,7 @@ def gather(name: str, options: Options) -> str:
         write_whole(directory / "run.json", canonical({
             "key": run_key(claim, options), "environment": environment(), "seed": str(options.seed),
             "profile": options.profile, "seconds": {key: f"{value:.3f}" for key, value in seconds.items()},
-            "troubles": [[item.part, item.kind, item.message] for item in troubles],
+            "troubles": [[item.part, item.kind, item.message] for item in counted(troubles)],
             "attempts": [{key: str(value) for key, value in asdict(item).items() if value is not None}
                          for item in planted.attempts]}))
     return name
@@ -159,8 +159,8 @@ def collect(claim: Claim, options: Options, earlier: dict[str, ClaimResult]) -> 
         troubles.append(Trouble(body["target"], kind, f"{_whose(body, claim)} ({name}): {reason}"))
     verdict = judge(claim, [record for _, record in accepted], troubles,
                     {name: result.verdict for name, result in earlier.items()})
-    return ClaimResult(claim, verdict, tuple(accepted), tuple((name, str(reason)) for name, reason in rejected), tuple(troubles),
-                       {name: float(value) for name, value in run["seconds"].items()}, attempts)
+    return ClaimResult(claim, verdict, tuple(accepted), tuple((name, str(reason)) for name, reason in rejected),
+                       tuple(troubles), {name: float(value) for name, value in run["seconds"].items()}, attempts)
 
 
 def _whose(body: dict, claim: Claim) -> str:

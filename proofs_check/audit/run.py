@@ -13,7 +13,7 @@ from pathlib import Path
 from numerics.audit.drift import DRIFT_VARIANTS
 from numerics.audit.mixing import TARGETS
 from numerics.audit.scores import CONVENTIONS
-from numerics.checkpoint import Checkpoint, open_checkpoint
+from numerics.checkpoint import Checkpoint, MissingModels, open_checkpoint
 from numerics.checkpoint.record import LayerPass
 from numerics.sink_metrics import THRESHOLDS, convention
 from numerics.workers import unordered
@@ -37,7 +37,8 @@ SCOPE_NOTES = (
     "Under RoPE a half-space is sufficient for a sink head, not necessary (G6); under RoPE or a causal mask C1/C3 are "
     "no lower bounds for its weights; `bound_applies` says for each head whether C1 at margin 1 is one.",
     "W_VO has rank at most d_h, so independence of values (E1, E5, E6, S1) cannot hold for more content tokens.",
-    "Half-spaces are to be read beside their chance level (Wendel) and the Gaussian clouds of the same size.",
+    "Half-spaces are to be read beside their chance level (Wendel) and the Gaussian clouds of the same size: up to d "
+    "points in general position always lie in one, and so do the values of a text of at most d_h tokens.",
 )
 
 
@@ -68,7 +69,8 @@ def find_model(text: str) -> Path:
         else [file for place in spec.submodule_search_locations for file in sorted(Path(place).rglob("*.gguf"))]
     )
     if not files:
-        raise BadInput(f"expected the packaged model '{text}', found it not installed; run: make models")
+        raise MissingModels(f"expected the package {PACKAGES[text]} for the model '{text}', found none; install it with: "
+                            "make models")
     return files[0]
 
 
@@ -95,7 +97,7 @@ def audit(
     """Audit a checkpoint, write its page, and return the document of `audit.json`; `heads` (layer, head) get pages too.
 
     What an interrupted run of the same model, text and options stored is not done again.  Raises BadInput and
-    ValueError for what the user can mend, MissingModels without torch, ExtractionError when the extraction check fails.
+    ValueError for what the user can mend, MissingModels without torch or the packaged model, ExtractionError when the extraction check fails.
     """
     path = find_model(model)
     paragraphs = read_paragraphs(text)

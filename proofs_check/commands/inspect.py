@@ -50,6 +50,9 @@ def inspect(tokens: str, sink: str | None, values: str | None, deduplicate: bool
                    ("check", "holds", "margin", "chance", "grade", "hypothesis"),
                    [(check.key, {True: "yes", False: "no", None: "undecided"}[check.holds], _margin(check),
                      check.chance or "", check.grade, check.hypothesis) for check in checks])
+        for check in checks:
+            if check.margin_means and check.margin_lower is not None:
+                print(f"Margin of {check.key}: {check.margin_means}")
         for note in SCOPE_NOTES:
             print(f"Scope: {note}")
         print(f"Certificates in {out / 'certificates' / 'inspect'}; replay with: sinkproof check {out}")

@@ -49,11 +49,12 @@ EXPONENT_COLUMNS = ("cloud", "d", "r", "kappa", "omega", "p", "p_value", "form",
 @click.option("--scheduler", metavar="ADDRESS", help="Measure on an existing Dask cluster instead, e.g. tcp://127.0.0.1:8786.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("sinkproof-out"), show_default=True,
               help="Where scale-*.csv, .parquet, .png, scale.json and the points go; the same folder resumes.")
+@click.option("--all", "everything", is_flag=True, help="Print every cost model's row, not a summary.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def scale(quick: bool, clouds: tuple[str, ...], sizes: str | None, norms: tuple[str, ...], forms: tuple[str, ...],
           margin: float, mass: float, omegas: tuple[str, ...], rho: float, decay: str, beta: float, sigma: float, file: str | None,
           sink: str | None, values: str, growth: int, draws: int | None, seed: int, tolerance: float, time_limit: float,
-          jobs: int, scheduler: str | None, out: Path, as_json: bool) -> int:
+          jobs: int, scheduler: str | None, out: Path, everything: bool, as_json: bool) -> int:
     """Sweep T, fit exponents, and set them beside the ones derived for every cost model (C8).
 
     \b
@@ -66,7 +67,7 @@ def scale(quick: bool, clouds: tuple[str, ...], sizes: str | None, norms: tuple[
     from numerics.sweep import local_processes, run_sweep
     from proofs_check.cluster import dask_cluster
     from proofs_check.inputs import BadInput
-    from proofs_check.scaling import NOTES, SCHEMA, exponent_rows, pictures, point_record
+    from proofs_check.scaling import SCHEMA, exponent_rows, notes_on, pictures, point_record, summary
     from proofs_check.tables import write_table
 
     if not (0 < margin and math.isfinite(margin)):
@@ -113,7 +114,7 @@ def scale(quick: bool, clouds: tuple[str, ...], sizes: str | None, norms: tuple[
                                                "tolerance": tolerance, "omegas": list(omegas), "values": values, "growth": growth,
                                                "tokens": file},
                 "points": [point_record(point) for point in points], "exponents": [row.document() for row in rows],
-                "wide": len(wide), "pictures": names, "notes": list(NOTES)}
+                "wide": len(wide), "pictures": names, "notes": notes_on(clouds)}
     text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
     tables = [*write_table(out / "scale-points", POINT_COLUMNS, document["points"]),
               *write_table(out / "scale-exponents", EXPONENT_COLUMNS, document["exponents"])]
@@ -121,14 +122,21 @@ def scale(quick: bool, clouds: tuple[str, ...], sizes: str | None, norms: tuple[
     if as_json:
         print(text)
     else:
-        show_table("exponents of T", ("tokens", "r", "κ", "ω", "p", "p of V", "form", "cost", "pattern", "symbolic", "measured",
-                                      "interval", "slope", "verdict"),
-                   [(row.cloud, *(row.cell[key] for key in ("r", "kappa", "omega", "p", "p_value", "form", "combination")),
-                     row.pattern, "" if row.order is None else str(row.order), f"{row.fit.measured:.3f}",
-                     f"{row.fit.interval[0]:.3f} .. {row.fit.interval[1]:.3f}", f"{row.slope:.3f}", row.fit.verdict) for row in rows])
+        if everything:
+            keys = ("r", "kappa", "omega", "p", "p_value", "form", "combination")
+            show_table("exponents of T", ("tokens", "r", "κ", "ω", "p", "p of V", "form", "cost", "pattern", "symbolic",
+                                          "measured", "interval", "slope", "verdict"),
+                       [(row.cloud, *(row.cell[key] for key in keys), row.pattern,
+                         "" if row.order is None else str(row.order), f"{row.fit.measured:z.3f}",
+                         f"{row.fit.interval[0]:z.3f} .. {row.fit.interval[1]:z.3f}", f"{row.slope:z.3f}",
+                         row.fit.verdict) for row in rows])
+        else:
+            show_table("exponents of T", ("tokens", "cost", "pattern", "rows", "largest |measured - symbolic|",
+                                          "verdicts"), summary(rows))
+            print(f"{len(rows)} rows drawn together; --all prints each, scale-exponents.csv has them.")
         print(f"{len(points)} points, largest gap {max((point.gap for point in points), default=0):.1e}; symbolic orders replayed "
               f"by the kernel: {sum(row.proved for row in rows)} of {len(rows)}.")
-        for note in NOTES:
+        for note in document["notes"]:
             print(f"Note: {note}")
         print(f"Tables and pictures in {out}: scale.json, {', '.join([*tables, *names])}")
     return 1 if wide or any(row.fit.verdict == "inconsistent" for row in rows) else 0

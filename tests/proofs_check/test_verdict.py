@@ -8,8 +8,10 @@ import pytest
 
 from proofs_check.certificates import certificate, instances_body, write_claim
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
+from proofs_check.engines.agreement import compare_routes
+from proofs_check.engines.gathering import Gathered
 from proofs_check.kernel import Replayed, replay_files
-from proofs_check.verdict import Trouble, Verdict, headline, judge, reaches
+from proofs_check.verdict import Trouble, Verdict, counted, headline, judge, reaches
 
 PART = Part(
     name="square", text="x**2 >= 0 for x > 0", variables={"x": "scalar"},
@@ -187,3 +189,17 @@ def test_one_number_written_in_two_ways_is_one_instance(tmp_path) -> None:
     directory.mkdir()
     write_claim(directory, CLAIM, [certificate(CLAIM, "square", "evidence", "instances", "test", body)])
     assert not replay_files(directory)[0]
+
+
+def test_a_trouble_met_on_many_instances_is_said_once_with_its_number():
+    part = Part("p", "x is positive", {"x": "scalar"}, conclusions=("x > 0",), numeric=lambda values: -values["x"])
+    found, slacks = Gathered(), []
+    for value in (1, 2, 3):
+        compare_routes(part, Instance({"x": value}), True, found, slacks)
+    compare_routes(part, Instance({"x": -1}), False, found, slacks)
+    compare_routes(part, Instance({"x": -1}), True, found, slacks)
+    assert slacks == [1.0]
+    assert [(item.kind, item.message) for item in counted(found.troubles)] == [
+        ("disagreement", "part 'p': exact evaluation says the conclusions hold, the numerical slack is below -1e-07 "
+                         "(3 times)"),
+        ("disagreement", "part 'p': exact evaluation says the conclusions fail, the numerical slack is above 1e-07")]
