@@ -1,8 +1,9 @@
 """Every engine that could kill a false neighbour, run on each neighbour by itself: which engine kills what.
 
-What decides is the ledger's exact counterexample, which the kernel replays in every run.  The engines here do not see it.
-Those that look for counterexamples hand over a certificate when they find one; a derivation of the true statement must not
-go through for a false one; Rocq must not build a false theorem (`formal/mutants.json`, another set of false statements).
+What decides is the ledger's exact counterexample, which the kernel replays in every run.  The engines here do not see
+it. Those that look for counterexamples hand over a certificate when they find one; a derivation of the true statement
+must not go through for a false one; Rocq must not build a false theorem (`formal/mutants.json`, another set of false
+statements).
 """
 
 from __future__ import annotations
@@ -35,8 +36,9 @@ ENGINES = ("ledger", *ARMS, "derivation", "cover", "formal")
 class Attempt:
     """One engine on one neighbour (or on one Rocq mutant, named by its theorem and change).
 
-    `tried` counts instances, or reasons given to the kernel.  `stopped` is what an engine that proves came to: the words with
-    which it was refused, "" where the false statement went through.  None for engines whose kills are certificates.
+    `tried` counts instances, or reasons given to the kernel.  `stopped` is what an engine that proves came to: the
+    words with which it was refused, "" where the false statement went through.  None for engines whose kills are
+    certificates.
     """
 
     variant: str
@@ -107,8 +109,8 @@ def _about_parameters(variant: Variant) -> bool:
 def derive(statement: dict, lemmas: Sequence[dict]) -> tuple[int, str]:
     """Try to prove a symbolic statement by another one's lemmas: (reasons tried, why it fails or "").
 
-    Lemmas that still hold are kept; a conclusion that is not among them is tried with every reason the lemmas use and with
-    those that need no data.
+    Lemmas that still hold are kept; a conclusion that is not among them is tried with every reason the lemmas use and
+    with those that need no data.
     """
     try:
         prover = Prover(statement)
@@ -147,5 +149,6 @@ def mutants_of(claim: Claim) -> list[Attempt]:
     except RocqMissing:
         return []
     return [Attempt(f"{report.mutant.theorem}: {report.mutant.what}", "formal", 1,
-                    ("its proof fails" + (", its negation is proved" if report.negated else "")) if report.killed else "")
+                    ("its proof fails" + (", its negation is proved" if report.negated else "")) if report.killed
+                    else "")
             for report in reports]

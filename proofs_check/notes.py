@@ -32,7 +32,8 @@ def rocq_statement(file: str, theorem: str) -> str:
     """A theorem as a reader needs it: what its sections assume, the definitions it uses, its comment and statement."""
     folder = resources.files("proofs_check") / "formal"
     source = (folder / file).read_text(encoding="utf-8")
-    start = re.search(rf"^[ ]*(?:Theorem|Lemma|Corollary|Proposition)\s+{re.escape(theorem)}(?![A-Za-z0-9_'])", source, re.M)
+    start = re.search(rf"^[ ]*(?:Theorem|Lemma|Corollary|Proposition)\s+{re.escape(theorem)}(?![A-Za-z0-9_'])", source,
+                      re.M)
     if start is None:
         raise ValueError(f"expected a theorem {theorem} in {file}, found none; correct theorems.json")
     end = re.search(r"\.\s*\n\s*Proof\b", source[start.start():])
@@ -150,9 +151,11 @@ def page(claim: Claim, before: str) -> str:
 
 
 def index(claims: tuple[Claim, ...]) -> str:
-    rows = [f"| [{claim.id}]({claim.id}.md) | {claim.family} | {claim.title} | {len(claim.parts)} | {len(claim.variants)} |"
+    rows = [f"| [{claim.id}]({claim.id}.md) | {claim.family} | {claim.title} | {len(claim.parts)} | "
+            f"{len(claim.variants)} |"
             for claim in claims]
-    return "\n".join(["# Claims", "", BEGIN, "", "| id | family | title | parts | false variants |", "|---|---|---|---|---|", *rows]) + "\n"
+    return "\n".join(["# Claims", "", BEGIN, "", "| id | family | title | parts | false variants |",
+                      "|---|---|---|---|---|", *rows]) + "\n"
 
 
 def pages() -> dict[Path, str]:
@@ -171,7 +174,8 @@ def pages() -> dict[Path, str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m proofs_check.notes", description="Write the generated parts of notes/.")
+    parser = argparse.ArgumentParser(prog="python -m proofs_check.notes",
+                                     description="Write the generated parts of notes/.")
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a page is stale")
     options = parser.parse_args(arguments)
     stale = [path for path, text in pages().items() if not path.is_file() or path.read_text(encoding="utf-8") != text]

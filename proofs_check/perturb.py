@@ -15,7 +15,8 @@ Spot = tuple[str, tuple[int, ...]]
 
 DEPTHS = {"scalar": 0, "vector": 1, "matrix": 2, "matrices": 3}
 LISTED = {"vector": 1, "matrix": 2, "matrices": 3, "set": 1, "integers": 1}
-SMALL = tuple(fmpq(*pair) for pair in ((0, 1), (1, 1), (-1, 1), (2, 1), (-2, 1), (1, 2), (-1, 2), (3, 1), (-3, 1), (1, 3), (3, 2),
+SMALL = tuple(fmpq(*pair) for pair in ((0, 1), (1, 1), (-1, 1), (2, 1), (-2, 1), (1, 2), (-1, 2), (3, 1), (-3, 1),
+                                       (1, 3), (3, 2),
                                        (1, 4), (4, 1), (5, 1), (10, 1), (-10, 1)))
 
 
@@ -54,7 +55,7 @@ def replaced(values: Values, spot: Spot, new: object, relative: bool = False) ->
 
 
 def axes(values: Values, types: Types) -> list[tuple[str, int, str, int]]:
-    """(variable, axis, letter, length) of everything that has a length; without a declared letter the length is the letter."""
+    """(variable, axis, letter, length) of all that has a length, which without a declared letter is the letter."""
     found = []
     for name, kind in types.items():
         plain, letters = plain_type(kind), kind.partition(":")[2].split()
@@ -107,7 +108,8 @@ def scale_entry(values: Values, types: Types, rng: random.Random) -> Values | No
     if not spots:
         return None
     spot = rng.choice(spots)
-    return replaced(values, spot, get(values, spot) * rng.choice((fmpq(-1), fmpq(2), fmpq(1, 2), fmpq(-2), fmpq(1, 100))))
+    return replaced(values, spot, get(values, spot) * rng.choice((fmpq(-1), fmpq(2), fmpq(1, 2), fmpq(-2),
+                                                                  fmpq(1, 100))))
 
 
 def _lists(values: Values, types: Types) -> list[Spot]:
@@ -181,7 +183,8 @@ def change_set(values: Values, types: Types, rng: random.Random) -> Values | Non
     step = rng.choice((-1, 1))
     place = rng.randrange(len(value)) if value else 0
     moved = value[:place] + [value[place] + step] + value[place + 1:] if value else [0]
-    return {**values, name: rng.choice(([], value[1:], value[:1], sorted({*value, rng.randrange(4)}), moved, value[::-1]))}
+    return {**values, name: rng.choice(([], value[1:], value[:1], sorted({*value, rng.randrange(4)}), moved,
+                                        value[::-1]))}
 
 
 OPERATORS: tuple[Callable[[Values, Types, random.Random], Values | None], ...] = (
@@ -200,7 +203,8 @@ def size_of(values: Values, types: Types) -> tuple[int, int]:
     spots = entries(values, types)
     sets = sum(len(values[name]) for name, kind in types.items() if plain_type(kind) in ("set", "integers", "pairs"))
     written = sum(_height(get(values, spot)) for spot in spots)
-    written += sum(2 * abs(values[name]) + (values[name] < 0) for name, kind in types.items() if plain_type(kind) == "integer")
+    written += sum(2 * abs(values[name]) + (values[name] < 0) for name, kind in types.items()
+                   if plain_type(kind) == "integer")
     return len(spots) + sets, written
 
 

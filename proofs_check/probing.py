@@ -43,7 +43,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Atom:
-    """A comparison of numbers as the formula ``gap`` for left minus right (or right minus left), wanted by `relation`."""
+    """A comparison of numbers: the formula ``gap`` for left minus right (or right minus left), wanted by `relation`."""
 
     gap: ast.expr
     relation: str  # "==", ">=" or ">"
@@ -69,7 +69,8 @@ class Witnessing(Evaluator):
         if name == "norm_at_most" and len(node.args) == 4:
             matrix, exponent, bound = (item.value if isinstance(item, ast.Constant) and isinstance(item.value, str)
                                        else self.evaluate(item) for item in node.args[:3])
-            left, values, right = np.linalg.svd([[float(entry) for entry in row] for row in matrix], full_matrices=False)
+            left, values, right = np.linalg.svd([[float(entry) for entry in row] for row in matrix],
+                                                full_matrices=False)
             witness = {"left": left.tolist(), "values": values.tolist(), "right": right.T.tolist()}
             return self._with(name, node.args[3].value, witness, matrix, exponent, bound)
         return super()._call(node)
@@ -101,7 +102,8 @@ class Probe:
         self.dropped = [atom for item in part.hypotheses if item.name == subject
                         for atom in atoms(tree(item.formula), within=True)]
         if subject in bound_names(part.parameters):
-            self.dropped = [atom for text in filter(None, [bound_formula(part.parameters, subject)]) for atom in atoms(tree(text))]
+            self.dropped = [atom for text in filter(None, [bound_formula(part.parameters, subject)])
+                            for atom in atoms(tree(text))]
         self.aims = [atom for text in part.conclusions for atom in atoms(tree(text), within=True)]
 
     def read(self, instance: Instance) -> Values:
@@ -165,7 +167,8 @@ class Probe:
                 result.append(None)
         return result
 
-    def moved(self, values: Values, rng: random.Random, violate: Sequence[Atom] = (), onto: Sequence[Atom] = ()) -> Values | None:
+    def moved(self, values: Values, rng: random.Random, violate: Sequence[Atom] = (),
+              onto: Sequence[Atom] = ()) -> Values | None:
         """Solve for entries that meet every kept comparison and push one atom of `violate` past its bound, or one of
         `onto` to it (close to it, where it is strict).
 
@@ -189,9 +192,11 @@ class Probe:
             if index == len(self.atoms):
                 if not violate:
                     close = rng.choice(CLOSE) if atom.relation == ">" else 0
-                    rows += [(index, place, close - gap) for place, gap in enumerate(gaps[:1] if rng.random() < 0.5 else gaps)]
+                    rows += [(index, place, close - gap)
+                             for place, gap in enumerate(gaps[:1] if rng.random() < 0.5 else gaps)]
                     continue
-                away = rng.choice((-1, -1, fmpq(-1, 2), -2) if atom.relation != "==" else (1, -1, fmpq(1, 2), fmpq(-1, 2)))
+                away = rng.choice((-1, -1, fmpq(-1, 2), -2) if atom.relation != "=="
+                                  else (1, -1, fmpq(1, 2), fmpq(-1, 2)))
                 place = rng.randrange(len(gaps))
                 rows.append((index, place, (0 if atom.relation == ">" and rng.random() < 0.5 else away) - gaps[place]))
                 continue
@@ -206,7 +211,8 @@ class Probe:
         columns = []
         for spot in spots:
             after = dict(zip(used, self.gaps(replaced(values, spot, 1, relative=True), [wanted[i] for i in used])))
-            columns.append([None if after[i] is None or len(after[i]) != len(before[i]) else after[i][place] - before[i][place]
+            columns.append([None if after[i] is None or len(after[i]) != len(before[i])
+                            else after[i][place] - before[i][place]
                             for i, place, _ in rows])
         keep = [k for k, column in enumerate(columns) if None not in column]
         step = solution([[columns[k][line] for k in keep] for line in range(len(rows))], [row[2] for row in rows])
@@ -259,8 +265,8 @@ def compares(node: ast.expr) -> bool:
         return isinstance(node.op, ast.And) and all(map(compares, node.values))
     if isinstance(node, ast.Compare):
         return all(isinstance(operation, _RELATIONS) for operation in node.ops)
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "all" and len(node.args) == 1 \
-        and isinstance(node.args[0], ast.GeneratorExp) and compares(node.args[0].elt)
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "all" \
+        and len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp) and compares(node.args[0].elt)
 
 
 def atoms(node: ast.expr, within: bool = False) -> list[Atom]:
@@ -286,7 +292,8 @@ def atoms(node: ast.expr, within: bool = False) -> list[Atom]:
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
         return []
     name = node.func.id
-    if name in (("all", "any") if within else ("all",)) and len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp):
+    ranging = ("all", "any") if within else ("all",)
+    if name in ranging and len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp):
         clauses = node.args[0].generators
         return [Atom(ast.ListComp(atom.gap, clauses), atom.relation) for atom in inner(node.args[0].elt)]
     return [atom for item in node.args for atom in inner(item)] if within and name in ("iff", "implies") else []

@@ -36,7 +36,8 @@ def parquet_bytes(columns: Sequence[str], records: Records) -> bytes:
 
 def write_table(stem: Path, columns: Sequence[str], records: Records) -> list[str]:
     """Write ``stem.csv`` and ``stem.parquet``, each whole or not at all; returns their names."""
-    files = {f"{stem.name}.csv": csv_text(columns, records).encode(), f"{stem.name}.parquet": parquet_bytes(columns, records)}
+    files = {f"{stem.name}.csv": csv_text(columns, records).encode(),
+             f"{stem.name}.parquet": parquet_bytes(columns, records)}
     for name, content in files.items():
         write_whole(stem.parent / name, content)
     return list(files)

@@ -57,7 +57,8 @@ def comparison(document: dict) -> Table:
         [
             "layers certified in an open half-space",
             "all, 3,300 tokens",
-            f"{sum(item['queries']['holds'] is True for item in spaces)} of {len(spaces)}, {spaces[-1]['count']} tokens",
+            f"{sum(item['queries']['holds'] is True for item in spaces)} of {len(spaces)}, "
+            f"{spaces[-1]['count']} tokens",
         ],
     ]
     return ["quantity", "earlier", "here"], rows

@@ -65,10 +65,10 @@ def sections(document: dict) -> list[str]:
     lines = [
         f"{about['name']} ({about['family']}): {about['layers']} layers, {about['heads']} heads on "
         f"{about['key_value_heads']} key/value heads, d = {about['dim']}, d_h = {about['head_dim']}. {first}. "
-        f"Text: {document['text']['source']} ({document['text']['paragraphs']} paragraphs), {len(measured)} measured texts of "
-        f"{min(sizes)} to {max(sizes)} tokens; pools of {space[-1]['count']} content tokens, {min(distinct)} to "
-        f"{max(distinct)} distinct (2d = {space[-1]['twice_dim']}; chance of a half-space for isotropic points {space[0]['chance']} in layer 0, "
-        f"{space[-1]['chance']} in the last).",
+        f"Text: {document['text']['source']} ({document['text']['paragraphs']} paragraphs), {len(measured)} measured "
+        f"texts of {min(sizes)} to {max(sizes)} tokens; pools of {space[-1]['count']} content tokens, {min(distinct)} "
+        f"to {max(distinct)} distinct (2d = {space[-1]['twice_dim']}; chance of a half-space for isotropic points "
+        f"{space[0]['chance']} in layer 0, {space[-1]['chance']} in the last).",
         "",
         f"Extraction check: attention rebuilt to {check['worst_attention_error']:.1e}, output to "
         f"{check['worst_output_error']:.1e} (tolerance {check['tolerance']:g}; {check['errors']}).",
@@ -87,9 +87,9 @@ def sections(document: dict) -> list[str]:
         "### Layer by layer",
         "",
         f"{condition}; cosines of row 0 with the others, with and without gain; *pairs*: content pairs without gain; "
-        "margin: distance of zero from the hull of the pooled inputs; D: all heads sharing one attention, in the stream, "
-        "measured R; *uniform*: change of the mean pair cosine at t = 1, this layer alone; mass and diagonal: means over "
-        "heads, row 0 excluded; costs: nuclear norm, margin 1, scale 1.",
+        "margin: distance of zero from the hull of the pooled inputs; D: all heads sharing one attention, in the "
+        "stream, measured R; *uniform*: change of the mean pair cosine at t = 1, this layer alone; mass and diagonal: "
+        "means over heads, row 0 excluded; costs: nuclear norm, margin 1, scale 1.",
         "",
         *markdown(layer_table(document)),
         "### Drift",
@@ -113,8 +113,8 @@ def sections(document: dict) -> list[str]:
         lines += [
             "### Mixed attention through the rest of the network",
             "",
-            f"Text {document['network']['text']}; one layer replaced at a time; content pairs of the stream entering the "
-            "next layer (without gain), and of the final hidden states.",
+            f"Text {document['network']['text']}; one layer replaced at a time; content pairs of the stream entering "
+            "the next layer (without gain), and of the final hidden states.",
             "",
             *markdown(network_table(document)),
         ]

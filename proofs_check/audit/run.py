@@ -69,8 +69,8 @@ def find_model(text: str) -> Path:
         else [file for place in spec.submodule_search_locations for file in sorted(Path(place).rglob("*.gguf"))]
     )
     if not files:
-        raise MissingModels(f"expected the package {PACKAGES[text]} for the model '{text}', found none; install it with: "
-                            "make models")
+        raise MissingModels(f"expected the package {PACKAGES[text]} for the model '{text}', found none; install it "
+                            "with: make models")
     return files[0]
 
 
@@ -97,7 +97,8 @@ def audit(
     """Audit a checkpoint, write its page, and return the document of `audit.json`; `heads` (layer, head) get pages too.
 
     What an interrupted run of the same model, text and options stored is not done again.  Raises BadInput and
-    ValueError for what the user can mend, MissingModels without torch or the packaged model, ExtractionError when the extraction check fails.
+    ValueError for what the user can mend, MissingModels without torch or the packaged model, ExtractionError when the
+    extraction check fails.
     """
     path = find_model(model)
     paragraphs = read_paragraphs(text)

@@ -123,7 +123,8 @@ def mixing_table(document: dict, condition: str) -> Table:
             row += [
                 fixed(float(np.mean([point["predicted_change"] for point in known])), 4),
                 fixed(float(np.sqrt(np.mean(gap**2))), 4),
-                f"{sum((item['predicted_change'] > 0) == (item['measured_change'] > 0) for item in known)} of {len(known)}",
+                f"{sum((item['predicted_change'] > 0) == (item['measured_change'] > 0) for item in known)} of "
+                f"{len(known)}",
                 fixed(float(np.mean([point["pair_rms"] for point in known])), 3),
             ]
         else:
@@ -150,7 +151,7 @@ def mixing_table(document: dict, condition: str) -> Table:
 
 
 def network_table(document: dict) -> Table:
-    """Replaced attention through the rest of the network: change of the content cosine in the next layer and at the end."""
+    """Replaced attention through the rest of the network: change of the content cosine, next layer and at the end."""
     network = document["network"]
     points: dict[tuple[str, float], list[tuple[float | None, float]]] = {}
     for item in network["layers"]:
@@ -184,7 +185,7 @@ def network_table(document: dict) -> Table:
 
 
 def value_table(document: dict) -> Table:
-    """Values by condition: ‖v_s‖ against ‖v_j‖, half-spaces of a text's values, output sizes, correlation with 1 - a_s."""
+    """Values by condition: ‖v_s‖ against ‖v_j‖, half-spaces of a text's values, outputs, correlation with 1 - a_s."""
     rows = []
     for condition in conditions(document):
         values = [head["values"][condition] for _, head in heads_of(document)]
@@ -281,8 +282,10 @@ def control_table(document: dict) -> Table:
     costs = document["controls"]["isotropic_costs"]
     rows.append(
         [
-            f"isotropic cloud, {costs['count']} × {costs['dim']}, ‖x‖ ≈ 1: sink cost, diagonal cost, ratio (lower bound)",
-            f"{bounds(costs['sink'])}; {bounds(costs['diagonal'])}; {number(costs['ratio'][0]) if costs['ratio'] else '–'}",
+            f"isotropic cloud, {costs['count']} × {costs['dim']}, ‖x‖ ≈ 1: sink cost, diagonal cost, ratio (lower "
+            "bound)",
+            f"{bounds(costs['sink'])}; {bounds(costs['diagonal'])}; "
+            f"{number(costs['ratio'][0]) if costs['ratio'] else '–'}",
         ]
     )
 

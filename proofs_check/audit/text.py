@@ -76,8 +76,8 @@ def plan(
     """Every sequence of the audit, in the order in which they are run.
 
     The first `measured` paragraphs are measured with BOS, without, and with their content shuffled (a control); all
-    paragraphs fill the pools; the joined paragraphs are cut at each length.  Without a BOS token there is no run with it.
-    Raises BadInput for a paragraph or length that does not fit the context, or too few tokens.
+    paragraphs fill the pools; the joined paragraphs are cut at each length.  Without a BOS token there is no run with
+    it. Raises BadInput for a paragraph or length that does not fit the context, or too few tokens.
     """
     ids = [tuple(int(token) for token in encode(text)) for text in paragraphs.texts]
     room = context - (bos is not None)

@@ -26,7 +26,7 @@ def _order(claim: Claim) -> tuple[int, str, int, str]:
 
 @cache
 def all_claims() -> tuple[Claim, ...]:
-    """The claims that ship with the project, in the order of the theory, ledgers completed by what the machine found."""
+    """The claims that ship with the project, in the theory's order, ledgers completed by what the machine found."""
     return tuple(map(with_found, written_claims()))
 
 

@@ -60,7 +60,8 @@ def ledger_rows(claim: Claim) -> list[tuple[str, ...]]:
         accepted, rejected = replay_files(folder, list(names.values()))
     said = {file: f"{record.outcome}, {record.grade}" for file, record in accepted}
     said |= {file: f"REJECTED: {reason}" for file, reason in rejected}
-    files = {(item["target"], item["subject"]): names[canonical(item)] for item in gathered if item["role"] == "dropped"}
+    files = {(item["target"], item["subject"]): names[canonical(item)] for item in gathered
+             if item["role"] == "dropped"}
     rows = []
     for part in claim.parts:
         for subject, counterexample in part.subjects().items():

@@ -26,24 +26,31 @@ def norm_name(_context: click.Context, _option: click.Parameter, given: tuple[st
             raise click.BadParameter(f"expected nuclear, frobenius, spectral or a number p >= 1, got '{text}'; "
                                      "choose one of these") from None
         if not 1 <= value < math.inf:
-            raise click.BadParameter(f"expected p >= 1, got {text}; below 1 it is no norm, and for infinity say spectral")
+            raise click.BadParameter(f"expected p >= 1, got {text}; below 1 it is no norm, and for infinity say "
+                                     "spectral")
     return tuple(dict.fromkeys(given))
 
 
-@click.command(epilog="Example: sinkproof cost --tokens numerics/data/smollm2_dev.npz:x_15 --sink 0 --pattern sink --norm nuclear")
-@click.option("--tokens", required=True, metavar="FILE[:KEY]", help="Embeddings as they enter attention, one row per token.")
-@click.option("--sink", metavar="KEY|ROW", help="The sink's embedding: a row of the tokens, or another array of the file.")
+@click.command(epilog="Example: sinkproof cost --tokens numerics/data/smollm2_dev.npz:x_15 --sink 0 --pattern sink "
+                      "--norm nuclear")
+@click.option("--tokens", required=True, metavar="FILE[:KEY]",
+              help="Embeddings as they enter attention, one row per token.")
+@click.option("--sink", metavar="KEY|ROW",
+              help="The sink's embedding: a row of the tokens, or another array of the file.")
 @click.option("--pattern", type=click.Choice(["sink", "diagonal", "both"]), default="both", show_default=True)
-@click.option("--norm", "norms", multiple=True, default=("nuclear",), callback=norm_name, metavar="nuclear|frobenius|spectral|P",
+@click.option("--norm", "norms", multiple=True, default=("nuclear",), callback=norm_name,
+              metavar="nuclear|frobenius|spectral|P",
               help="Schatten norm; repeat for several.  [default: nuclear]")
 @click.option("--margin", type=float, help="Logit margin m > 0 over every competitor.  [default: 1]")
 @click.option("--mass", type=float, help="Attention mass, at least 1/2 and below 1, instead of a margin.")
 @click.option("--causal", is_flag=True, help="Competitors are the keys up to the query's own, the sink first.")
-@click.option("--tolerance", type=click.FloatRange(1e-9, 0.5), default=1e-4, show_default=True, help="Relative gap to stop at.")
+@click.option("--tolerance", type=click.FloatRange(1e-9, 0.5), default=1e-4, show_default=True,
+              help="Relative gap to stop at.")
 @click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), default=120.0, show_default=True,
               help="Seconds of solving per pattern and norm; the bounds reached then are valid and are returned.")
 @click.option("--deduplicate", is_flag=True, help="Keep one of each repeated row instead of refusing them.")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("sinkproof-out"), show_default=True)
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("sinkproof-out"),
+              show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def cost(tokens: str, sink: str | None, pattern: str, norms: tuple[str, ...], margin: float | None, mass: float | None,
          causal: bool, tolerance: float, time_limit: float, deduplicate: bool, out: Path, as_json: bool) -> int:
@@ -60,12 +67,13 @@ def cost(tokens: str, sink: str | None, pattern: str, norms: tuple[str, ...], ma
         if not (margin > 0 and math.isfinite(margin)):
             raise BadInput(f"expected a finite margin > 0, got {margin:g}; a margin is a strict preference")
     elif not 0.5 <= mass < 1:
-        raise BadInput(f"expected a mass of at least 1/2 and below 1, got {mass:g}; below 1/2 C2 is false in general, and "
-                       "softmax never reaches 1")
+        raise BadInput(f"expected a mass of at least 1/2 and below 1, got {mass:g}; below 1/2 C2 is false in general, "
+                       "and softmax never reaches 1")
     given = read_tokens(tokens, sink, deduplicate)
     patterns = ("sink", "diagonal") if pattern == "both" else (pattern,)
     if pattern == "both" and given.sink is None:
-        raise BadInput("expected a sink for the sink pattern, got none; name it with --sink, or ask for --pattern diagonal")
+        raise BadInput("expected a sink for the sink pattern, got none; name it with --sink, or ask for --pattern "
+                       "diagonal")
     requests = [Request(kind, norm, margin, mass, causal, tolerance, time_limit) for kind in patterns for norm in norms]
     with Steps(len(requests) + 1, as_json) as steps:
         found = costs(given, requests, out, steps.step, time.monotonic)
@@ -80,7 +88,8 @@ def cost(tokens: str, sink: str | None, pattern: str, norms: tuple[str, ...], ma
     else:
         show_table(f"min ‖W‖ on {document['count']} tokens of dimension {document['dimension']}",
                    ("pattern", "norm", "form", "lower", "upper", "gap", "rank", "status", "grade", "seconds"),
-                   [(item.pattern, item.norm, item.form, _number(item.lower), _number(item.upper), _gap(item), str(item.rank),
+                   [(item.pattern, item.norm, item.form, _number(item.lower), _number(item.upper), _gap(item),
+                     str(item.rank),
                      item.status, item.grade, f"{item.seconds:.1f}") for item in found])
         for item in found:
             if item.reason:
@@ -99,7 +108,8 @@ def _ratios(found: list) -> list[dict]:
     table = {(item.pattern, item.norm): item for item in found if item.status == "bounded" and item.upper}
     return [{"norm": norm, "lower": table["diagonal", norm].lower / table["sink", norm].upper,
              "upper": table["diagonal", norm].upper / table["sink", norm].lower}
-            for (pattern, norm) in table if pattern == "sink" and ("diagonal", norm) in table and table["sink", norm].lower > 0]
+            for (pattern, norm) in table if pattern == "sink" and ("diagonal", norm) in table
+            and table["sink", norm].lower > 0]
 
 
 def _pictures(found: list, given, out: Path) -> list[str]:

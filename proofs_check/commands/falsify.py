@@ -14,10 +14,10 @@ from proofs_check.display import Steps, brief, show_table
 from proofs_check.falsification import SCHEMA, counted, droppable, standing, sweep
 from proofs_check.falsify import Attack, attack, counterexamples, read_saved, save, targets
 
-ENTERING = ("The ledger is part of the claim, so this changes no verdict by itself: a counterexample without a hypothesis "
-            "is written beside that Hypothesis in the claim's file, or, for the built-in claims, 'sinkproof falsify --all' "
-            "and 'python -m proofs_check.falsification' put it into found.json; a counterexample to the claim as it stands "
-            "means that the claim is false.")
+ENTERING = ("The ledger is part of the claim, so this changes no verdict by itself: a counterexample without a "
+            "hypothesis is written beside that Hypothesis in the claim's file, or, for the built-in claims, 'sinkproof "
+            "falsify --all' and 'python -m proofs_check.falsification' put it into found.json; a counterexample to the "
+            "claim as it stands means that the claim is false.")
 COLUMNS = ("claim", "part", "dropped hypothesis", "outcome", "arm", "tried", "met", "counterexample")
 
 
@@ -88,7 +88,8 @@ def drop_everything(claims: tuple[Claim, ...], budget: int, seed: int, out: Path
     table = counted(entries, standing(claims))
     rows = [(name, *(f"{row[kind][1]}/{row[kind][0]}" for kind in ("needed", "open", "bound")))
             for name, row in table.items()]
-    show_table("Dropped one at a time", ("claim", "needed, found again", "open, found needed", "bounds, found needed"), rows)
+    show_table("Dropped one at a time", ("claim", "needed, found again", "open, found needed", "bounds, found needed"),
+               rows)
     found = sum(entry["outcome"] == "refuted" for entry in entries)
     print(f"{found} of {len(entries)} have a counterexample that the machine found and the kernel replayed; results in "
           f"{out / 'falsification'}")
@@ -101,8 +102,8 @@ def remarks(attacks: list[Attack]) -> None:
             print(f"{item.part}: SUSPECT, the numerical slack reaches {item.margin:.3g}, "
                   "which no exact instance confirms")
         if item.outcome != "refuted" and item.bound is not None:
-            print(f"{item.part}: none of {item.samples} independent samples violates it, so with 95% confidence at most "
-                  f"{item.bound:.3g} of such samples do (rule of three)")
+            print(f"{item.part}: none of {item.samples} independent samples violates it, so with 95% confidence at "
+                  f"most {item.bound:.3g} of such samples do (rule of three)")
 
 
 def cells(item: Attack) -> tuple[str, ...]:

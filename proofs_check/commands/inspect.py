@@ -13,16 +13,20 @@ from proofs_check.inputs import read_tokens, read_values
 
 
 @click.command(epilog="Example: sinkproof inspect --tokens numerics/data/smollm2_pool15.npz --sink x_sink")
-@click.option("--tokens", required=True, metavar="FILE[:KEY]", help="Embeddings as they enter attention, one row per token "
+@click.option("--tokens", required=True, metavar="FILE[:KEY]",
+              help="Embeddings as they enter attention, one row per token "
               "(.npy, .npz, .safetensors).")
-@click.option("--sink", metavar="KEY|ROW", help="The sink's embedding: a row of the tokens, or another array of the file.")
-@click.option("--values", metavar="FILE[:KEY]", help="Values v_j = V x_j in the tokens' order; with --sink ROW that row is v_s.")
+@click.option("--sink", metavar="KEY|ROW",
+              help="The sink's embedding: a row of the tokens, or another array of the file.")
+@click.option("--values", metavar="FILE[:KEY]",
+              help="Values v_j = V x_j in the tokens' order; with --sink ROW that row is v_s.")
 @click.option("--deduplicate", is_flag=True, help="Keep one of each repeated row instead of refusing them.")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("sinkproof-out"), show_default=True,
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("sinkproof-out"),
+              show_default=True,
               help="Where certificates go.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def inspect(tokens: str, sink: str | None, values: str | None, deduplicate: bool, out: Path, as_json: bool) -> int:
-    """Check the hypotheses of G, E and M on your embeddings, each answer with a certificate and the chance level beside it.
+    """Check the hypotheses of G, E and M on your embeddings, each with a certificate and the chance level beside it.
 
     Exit 0 when every check was decided (whether it holds or not), 1 when one stayed undecided.
     """

@@ -1,4 +1,4 @@
-"""`sinkproof scale`: how costs grow with T, measured between certified bounds and compared with the derived exponents."""
+"""`sinkproof scale`: how costs grow with T, measured between certified bounds, beside the derived exponents."""
 
 from __future__ import annotations
 
@@ -16,9 +16,12 @@ CLOUDS = ("orthonormal", "correlated", "fading", "touching", "common", "independ
 NORMS = ("nuclear", "frobenius", "spectral")
 QUICK_SIZES, FULL_SIZES = "8,16,32,48,64,96,128,192", "16,32,64,128,192,256,384,512"
 QUICK_DRAWN = 96  # the largest T of random tokens in a quick run: they take most of the time
-POINT_COLUMNS = ("T", "pattern", "norm", "lower", "upper", "cloud", "rho", "decay", "beta", "sigma", "source", "side", "form", "level", "draw", "gap", "seconds")
-EXPONENT_COLUMNS = ("cloud", "d", "r", "kappa", "omega", "p", "p_value", "form", "combination", "values", "pattern", "symbolic",
-                    "symbolic_replayed", "measured", "interval", "corrected_interval", "slope", "verdict", "local", "log")
+POINT_COLUMNS = ("T", "pattern", "norm", "lower", "upper", "cloud", "rho", "decay", "beta", "sigma", "source", "side",
+                 "form", "level", "draw", "gap", "seconds")
+EXPONENT_COLUMNS = ("cloud", "d", "r", "kappa", "omega", "p", "p_value", "form", "combination", "values", "pattern",
+                    "symbolic",
+                    "symbolic_replayed", "measured", "interval", "corrected_interval", "slope", "verdict", "local",
+                    "log")
 
 
 @click.command(epilog="Example: sinkproof scale --quick        Overnight: sinkproof scale --jobs 2 --out scale-full")
@@ -26,41 +29,50 @@ EXPONENT_COLUMNS = ("cloud", "d", "r", "kappa", "omega", "p", "p_value", "form",
 @click.option("--cloud", "clouds", type=click.Choice(CLOUDS), multiple=True,
               help="Tokens (repeatable).  [default: orthonormal, correlated, independent]")
 @click.option("--sizes", metavar="T,T,...", help=f"At least four.  [default: {FULL_SIZES}; quick: {QUICK_SIZES}]")
-@click.option("--norm", "norms", type=click.Choice(NORMS), multiple=True, help="Schatten norms (repeatable).  [default: all three]")
-@click.option("--form", "forms", type=click.Choice(["margin", "mass"]), multiple=True, help="Repeatable.  [default: both]")
+@click.option("--norm", "norms", type=click.Choice(NORMS), multiple=True,
+              help="Schatten norms (repeatable).  [default: all three]")
+@click.option("--form", "forms", type=click.Choice(["margin", "mass"]), multiple=True,
+              help="Repeatable.  [default: both]")
 @click.option("--margin", type=float, default=1.0, show_default=True)
 @click.option("--mass", type=float, default=0.9, show_default=True, help="In [1/2, 1).")
 @click.option("--omega", "omegas", type=click.Choice(["1", "sqrt", "inverse-sqrt"]), multiple=True, default=("1",),
               show_default=True, help="Norm of the targets: 1, √d or 1/√d (repeatable).")
-@click.option("--rho", type=float, default=0.3, show_default=True, help="For correlated, touching and common; fading: c in c T^-decay.")
-@click.option("--decay", default="1/2", show_default=True, help="For fading: ρ = rho T^-decay, a number above 0 such as 1/2 or 1.5.")
+@click.option("--rho", type=float, default=0.3, show_default=True,
+              help="For correlated, touching and common; fading: c in c T^-decay.")
+@click.option("--decay", default="1/2", show_default=True,
+              help="For fading: ρ = rho T^-decay, a number above 0 such as 1/2 or 1.5.")
 @click.option("--beta", type=float, default=0.0, show_default=True, help="⟨x_s, x_i⟩, for correlated and common.")
 @click.option("--sigma", type=float, default=1.0, show_default=True, help="‖x_s‖, for correlated, fading and common.")
-@click.option("--tokens", "file", metavar="FILE[:KEY]", help="Embeddings for real.  [default: the packaged pool of SmolLM2's layer 15]")
+@click.option("--tokens", "file", metavar="FILE[:KEY]",
+              help="Embeddings for real.  [default: the packaged pool of SmolLM2's layer 15]")
 @click.option("--sink", metavar="KEY|ROW", help="Their sink: an array of the same file, or a row.")
 @click.option("--values", type=click.Choice(["null", "free"]), default="null", show_default=True,
               help="Whether the sink's value side has V x_s = 0.")
-@click.option("--growth", type=click.IntRange(1, 4), default=1, show_default=True, help="d = T^growth, for exchangeable tokens.")
+@click.option("--growth", type=click.IntRange(1, 4), default=1, show_default=True,
+              help="d = T^growth, for exchangeable tokens.")
 @click.option("--draws", type=click.IntRange(1), help="Draws of random and of real tokens.  [default: 4; quick: 2]")
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
 @click.option("--tolerance", type=float, default=1e-3, show_default=True, help="Relative gap at which a point is done.")
 @click.option("--time-limit", type=float, default=3600.0, show_default=True, metavar="SECONDS", help="For one point.")
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
-@click.option("--scheduler", metavar="ADDRESS", help="Measure on an existing Dask cluster instead, e.g. tcp://127.0.0.1:8786.")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("sinkproof-out"), show_default=True,
+@click.option("--scheduler", metavar="ADDRESS",
+              help="Measure on an existing Dask cluster instead, e.g. tcp://127.0.0.1:8786.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("sinkproof-out"),
+              show_default=True,
               help="Where scale-*.csv, .parquet, .png, scale.json and the points go; the same folder resumes.")
 @click.option("--all", "everything", is_flag=True, help="Print every cost model's row, not a summary.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def scale(quick: bool, clouds: tuple[str, ...], sizes: str | None, norms: tuple[str, ...], forms: tuple[str, ...],
-          margin: float, mass: float, omegas: tuple[str, ...], rho: float, decay: str, beta: float, sigma: float, file: str | None,
+          margin: float, mass: float, omegas: tuple[str, ...], rho: float, decay: str, beta: float, sigma: float,
+          file: str | None,
           sink: str | None, values: str, growth: int, draws: int | None, seed: int, tolerance: float, time_limit: float,
           jobs: int, scheduler: str | None, out: Path, everything: bool, as_json: bool) -> int:
     """Sweep T, fit exponents, and set them beside the ones derived for every cost model (C8).
 
     \b
     Every finished point is a file, so an interrupted sweep goes on where it stopped.
-    Exit 1 when a measured exponent is inconsistent with the symbolic one or a point missed the tolerance, 3 when --scheduler
-    needs a package that is not installed.
+    Exit 1 when a measured exponent is inconsistent with the symbolic one or a point missed the tolerance, 3 when
+    --scheduler needs a package that is not installed.
     """
     from numerics.scaling import sweep_jobs
     from numerics.scaling_clouds import DRAWN
@@ -81,8 +93,9 @@ def scale(quick: bool, clouds: tuple[str, ...], sizes: str | None, norms: tuple[
     clouds = clouds or ("orthonormal", "correlated", "independent")
     norms, forms = norms or NORMS, forms or ("margin", "mass")
     if not (0 < rho < 1 and sigma > 0 and sigma**2 - 2 * beta + rho > 0 and beta**2 <= rho * sigma**2):
-        raise BadInput(f"expected 0 < rho < 1, sigma > 0, sigma² - 2 beta + rho > 0 and beta² <= rho sigma², got rho {rho:g}, "
-                       f"beta {beta:g}, sigma {sigma:g}; the exponents of the correlated cloud are derived for these only")
+        raise BadInput(f"expected 0 < rho < 1, sigma > 0, sigma² - 2 beta + rho > 0 and beta² <= rho sigma², got rho "
+                       f"{rho:g}, beta {beta:g}, sigma {sigma:g}; the exponents of the correlated cloud are derived "
+                       "for these only")
     levels = {form: margin if form == "margin" else mass for form in forms}
     pool = read_pool(file, sink) if "real" in clouds else None
     if pool is None and (file or sink):
@@ -90,17 +103,21 @@ def scale(quick: bool, clouds: tuple[str, ...], sizes: str | None, norms: tuple[
     geometries = read_geometries(clouds, rho, read_decay(decay), beta, sigma, pool)
     work = []
     for geometry in geometries:
-        here = [size for size in chosen if not (quick and sizes is None and geometry.cloud in DRAWN and size > QUICK_DRAWN)]
+        here = [size for size in chosen if not (quick and sizes is None and geometry.cloud in DRAWN
+                                                and size > QUICK_DRAWN)]
         if geometry.cloud == "real":
             if sizes is not None and chosen[-1] > len(pool.tokens):
-                raise BadInput(f"expected sizes up to the {len(pool.tokens)} tokens given, got {chosen[-1]}; choose smaller --sizes")
+                raise BadInput(f"expected sizes up to the {len(pool.tokens)} tokens given, got {chosen[-1]}; choose "
+                               "smaller --sizes")
             here = [size for size in here if size <= len(pool.tokens)]
         work += sweep_jobs((geometry,), here, tuple(norms), levels, draws=draws or (2 if quick else 4),
-                           dim=0 if pool is None else pool.tokens.shape[1], seed=seed, tolerance=tolerance, time_limit=time_limit)
+                           dim=0 if pool is None else pool.tokens.shape[1], seed=seed, tolerance=tolerance,
+                           time_limit=time_limit)
     work.sort(key=lambda job: job.tokens)
     folder = out / "scale-points"
     points = []
-    measuring = nullcontext(local_processes(jobs, folder, write_whole)) if scheduler is None else dask_cluster(scheduler)
+    measuring = (nullcontext(local_processes(jobs, folder, write_whole)) if scheduler is None
+                 else dask_cluster(scheduler))
     with measuring as execute, Steps(len(work), as_json) as steps:
         for point in run_sweep(work, folder, write_whole, execute, clouds=lambda job: drawn(pool, job)):
             points.append(point)
@@ -109,9 +126,11 @@ def scale(quick: bool, clouds: tuple[str, ...], sizes: str | None, norms: tuple[
     rows = exponent_rows(points, geometries, levels, omegas, norms, seed, growth=growth, null=values == "null")
     names = pictures(rows, out, write_whole)
     wide = [point for point in points if not point.gap <= tolerance]
-    document = {"schema": SCHEMA, "settings": {"clouds": list(clouds), "sizes": list(chosen), "norms": list(norms), "levels": levels,
+    document = {"schema": SCHEMA, "settings": {"clouds": list(clouds), "sizes": list(chosen), "norms": list(norms),
+                                               "levels": levels,
                                                "rho": rho, "decay": decay, "beta": beta, "sigma": sigma, "seed": seed,
-                                               "tolerance": tolerance, "omegas": list(omegas), "values": values, "growth": growth,
+                                               "tolerance": tolerance, "omegas": list(omegas), "values": values,
+                                               "growth": growth,
                                                "tokens": file},
                 "points": [point_record(point) for point in points], "exponents": [row.document() for row in rows],
                 "wide": len(wide), "pictures": names, "notes": notes_on(clouds)}
@@ -134,8 +153,8 @@ def scale(quick: bool, clouds: tuple[str, ...], sizes: str | None, norms: tuple[
             show_table("exponents of T", ("tokens", "cost", "pattern", "rows", "largest |measured - symbolic|",
                                           "verdicts"), summary(rows))
             print(f"{len(rows)} rows drawn together; --all prints each, scale-exponents.csv has them.")
-        print(f"{len(points)} points, largest gap {max((point.gap for point in points), default=0):.1e}; symbolic orders replayed "
-              f"by the kernel: {sum(row.proved for row in rows)} of {len(rows)}.")
+        print(f"{len(points)} points, largest gap {max((point.gap for point in points), default=0):.1e}; symbolic "
+              f"orders replayed by the kernel: {sum(row.proved for row in rows)} of {len(rows)}.")
         for note in document["notes"]:
             print(f"Note: {note}")
         print(f"Tables and pictures in {out}: scale.json, {', '.join([*tables, *names])}")
@@ -149,9 +168,11 @@ def read_sizes(text: str) -> tuple[int, ...]:
     try:
         sizes = tuple(sorted({int(item) for item in text.split(",")}))
     except ValueError:
-        raise BadInput(f"expected sizes as integers separated by commas, got '{text}'; for example 8,16,32,64") from None
+        raise BadInput("expected sizes as integers separated by commas, got "
+                       f"'{text}'; for example 8,16,32,64") from None
     if len(sizes) < 4 or sizes[0] < 4:
-        raise BadInput(f"expected at least four different sizes of at least 4, got '{text}'; an exponent needs a range of T")
+        raise BadInput(f"expected at least four different sizes of at least 4, got '{text}'; an exponent needs a range "
+                       "of T")
     return sizes
 
 
@@ -171,7 +192,8 @@ def read_decay(text: str) -> float:
     except (ValueError, ZeroDivisionError):
         decay = Fraction(0)
     if not (0 < decay <= 8 and decay.denominator <= 100):
-        raise BadInput(f"expected a decay above 0 and at most 8 with a denominator up to 100, got '{text}'; for example 1/2")
+        raise BadInput(f"expected a decay above 0 and at most 8 with a denominator up to 100, got '{text}'; for "
+                       "example 1/2")
     return float(decay)
 
 
@@ -190,7 +212,8 @@ def read_pool(file: str | None, sink: str | None):
         raise BadInput("expected a sink for these tokens, got none; name it with --sink KEY or --sink ROW")
     tokens = read_tokens(file, sink)
     if len(tokens.content) < 16:
-        raise BadInput(f"expected at least 16 content tokens to subsample, got {len(tokens.content)}; an exponent needs a range of T")
+        raise BadInput(f"expected at least 16 content tokens to subsample, got {len(tokens.content)}; an exponent "
+                       "needs a range of T")
     return Reservoir(tokens.content, tokens.sink)
 
 
@@ -198,7 +221,8 @@ def read_geometries(clouds: tuple[str, ...], rho: float, decay: float, beta: flo
     """One geometry per cloud with the parameters it has, so that a point is not measured again for one it has not."""
     from numerics.scaling_clouds import Geometry
 
-    known = {"correlated": {"rho": rho, "beta": beta, "sigma": sigma}, "fading": {"rho": rho, "decay": decay, "sigma": sigma},
+    known = {"correlated": {"rho": rho, "beta": beta, "sigma": sigma},
+             "fading": {"rho": rho, "decay": decay, "sigma": sigma},
              "touching": {"rho": rho}, "common": {"rho": rho, "beta": beta, "sigma": sigma},
              "real": {"source": pool.digest if pool is not None else ""}}
     return [Geometry(cloud, **known.get(cloud, {})) for cloud in dict.fromkeys(clouds)]

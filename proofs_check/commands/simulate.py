@@ -15,28 +15,34 @@ from proofs_check.display import Steps, show_table
 @click.argument("what", type=click.Choice(["mix", "depth", "histogram"]), default="mix")
 @click.option("-T", "--num-tokens", type=int, help="Tokens.  [default: 64, or the attention file's]")
 @click.option("-d", "--dim", type=int, help="Embedding dimension.  [default: 512, or the file's with V]")
-@click.option("--rho", type=float, default=0.3, show_default=True, help="Squared share of the tokens' common direction, in [0, 1).")
+@click.option("--rho", type=float, default=0.3, show_default=True,
+              help="Squared share of the tokens' common direction, in [0, 1).")
 @click.option("--value", default="random:0,0.25", show_default=True, metavar="V",
-              help="random:TAU,PHI (fresh in each draw and layer), scaled:B (B·I), drift:D (the multiple of I with drift D), "
-                   "structured:ALPHA,BETA (α uuᵀ + β(I − uuᵀ)), or an array file (d, d).")
-@click.option("--norm", type=click.Choice(["rms", "layer"]), default="rms", show_default=True, help="The norm after the step.")
+              help="random:TAU,PHI (fresh in each draw and layer), scaled:B (B·I), drift:D (the multiple of I with "
+                   "drift D), structured:ALPHA,BETA (α uuᵀ + β(I − uuᵀ)), or an array file (d, d).")
+@click.option("--norm", type=click.Choice(["rms", "layer"]), default="rms", show_default=True,
+              help="The norm after the step.")
 @click.option("--attention", default="uniform", show_default=True, metavar="A",
-              help="For depth and histogram: uniform, diagonal, sink, causal, mix:T, banded:W, block:K, or an array file (T, T).")
+              help="For depth and histogram: uniform, diagonal, sink, causal, mix:T, banded:W, block:K, or an array "
+                   "file (T, T).")
 @click.option("--null-sink", is_flag=True, help="For depth: project token 0 out of what V sees, so that V x_0 = 0.")
 @click.option("--t", "points", default="0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1", metavar="T,T,...",
               help="For mix: points of the path from diagonal (0) to uniform (1).  [default: 0 to 1 by 0.1]")
 @click.option("--layers", type=int, default=24, show_default=True, help="For depth.")
 @click.option("--pair", default="0,1", show_default=True, metavar="I,J", help="For histogram: the two tokens.")
-@click.option("--draws", type=int, default=256, show_default=True, help="Independent draws of the tokens (and of a random V).")
+@click.option("--draws", type=int, default=256, show_default=True,
+              help="Independent draws of the tokens (and of a random V).")
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Fixes every draw.")
 @click.option("--confidence", type=float, default=0.99, show_default=True, help="Level of the intervals.")
 @click.option("--memory", type=click.IntRange(1, 2**20), default=256, show_default=True, metavar="MIB",
               help="Cap for the arrays of one chunk of draws.")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("sinkproof-out"), show_default=True,
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("sinkproof-out"),
+              show_default=True,
               help="Where simulate-*.png, .csv and .json go.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def simulate(what: str, num_tokens: int | None, dim: int | None, rho: float, value: str, norm: str, attention: str,
-             null_sink: bool, points: str, layers: int, pair: str, draws: int, seed: int, confidence: float, memory: int,
+             null_sink: bool, points: str, layers: int, pair: str, draws: int, seed: int, confidence: float,
+             memory: int,
              out: Path, as_json: bool) -> int:
     """Simulate oversmoothing and draw it against theory.
 
@@ -71,8 +77,10 @@ def simulate(what: str, num_tokens: int | None, dim: int | None, rho: float, val
             "histogram": lambda: run.simulate_pair(settings, pattern, (int(chosen[0]), int(chosen[1])), steps.step),
         }[what]()
     document = {"schema": run.SCHEMA, "what": what,
-                "settings": {"num_tokens": tokens, "dim": size, "rho": rho, "value": value, "norm": norm, "draws": draws,
-                             "seed": seed, "confidence": confidence, "attention": "mix" if what == "mix" else attention},
+                "settings": {"num_tokens": tokens, "dim": size, "rho": rho, "value": value, "norm": norm,
+                             "draws": draws,
+                             "seed": seed, "confidence": confidence,
+                             "attention": "mix" if what == "mix" else attention},
                 "results": list(outcome.results), **outcome.extra}
     text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
     picture = png(outcome.figure)

@@ -21,10 +21,13 @@ from proofs_check.verify import verify as run_verify
               help="How much is sampled and searched.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("sinkproof-out"),
               show_default=True, help="Where report and certificates go; an interrupted run goes on from there.")
-@click.option("--jobs", type=click.IntRange(1, 256), default=min(os.cpu_count() or 1, 4), help="Processes.  [default: cores, at most 4]")
+@click.option("--jobs", type=click.IntRange(1, 256), default=min(os.cpu_count() or 1, 4),
+              help="Processes.  [default: cores, at most 4]")
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Fixes every draw.")
-@click.option("--claims", "claims_file", type=click.Path(path_type=Path), help="A Python file that defines CLAIM or CLAIMS.")
-@click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), help="Stop (exit 5) after so many seconds; resumable.")
+@click.option("--claims", "claims_file", type=click.Path(path_type=Path),
+              help="A Python file that defines CLAIM or CLAIMS.")
+@click.option("--time-limit", type=click.FloatRange(min=0, min_open=True),
+              help="Stop (exit 5) after so many seconds; resumable.")
 @click.option("--json", "as_json", is_flag=True, help="Print report.json instead of the table.")
 def verify(ids: tuple[str, ...], profile: str, out: Path, jobs: int, seed: int, claims_file: Path | None,
            time_limit: float | None, as_json: bool) -> int:
@@ -51,21 +54,25 @@ def verify(ids: tuple[str, ...], profile: str, out: Path, jobs: int, seed: int, 
     if as_json:
         print(json.dumps(document, indent=1, ensure_ascii=False))
         return exit_code(document)
-    rows = [(row["id"], row["label"], row["grade"], row["scope"], f"{row['neighbours']['killed']}/{row['neighbours']['planted']}",
+    rows = [(row["id"], row["label"], row["grade"], row["scope"],
+             f"{row['neighbours']['killed']}/{row['neighbours']['planted']}",
              row["title"]) for row in document["claims"]]
     show_table("Verdicts", ("claim", "verdict", "grade", "scope", "killed", "title"), rows, styled=1)
     total = document["neighbours"]
     if profile == "full":
         show_table("Neighbours by engine", ("engine", "planted", "killed"),
-                   [(engine, str(count["planted"]), str(count["killed"])) for engine, count in total["by_engine"].items()])
+                   [(engine, str(count["planted"]), str(count["killed"]))
+                    for engine, count in total["by_engine"].items()])
     print(f"{many}; false neighbours planted {total['planted']}, killed {total['killed']} "
           f"({total['killed_exactly']} by an exact counterexample); "
           f"report in {page}, certificates in {out / 'certificates'}")
     if document["environment"].get("rocq") == "":
-        print("Rocq is not installed, so no claim rests on a formal proof in this run; 'sinkproof doctor' says what to install.")
+        print("Rocq is not installed, so no claim rests on a formal proof in this run; 'sinkproof doctor' says what to "
+              "install.")
     if replaced:
-        print(f"The report in {out} had {len(replaced)} other claim{'s' if len(replaced) > 1 else ''}; their certificates are kept, and "
-              "'sinkproof verify' puts them back from there. Another --out keeps reports apart.")
+        print(f"The report in {out} had {len(replaced)} other claim{'s' if len(replaced) > 1 else ''}; their "
+              "certificates are kept, and 'sinkproof verify' puts them back from there. Another --out keeps reports "
+              "apart.")
     for row in document["claims"]:
         if not row["reached"] or row["outcome"] == "error" or row["neighbours"]["survivors"]:
             survivors = row["neighbours"]["survivors"]

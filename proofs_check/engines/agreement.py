@@ -1,9 +1,9 @@
 """Two routes to one answer: the kernel's exact evaluation and the slack computed by `numerics`.
 
-What is compared is the answer: the kernel says whether the conclusions hold, and the sign of the slack (how far they are
-from failing, in float64) must not contradict it by more than `TOLERANCE`.  The slack's size is compared with nothing,
-because the kernel evaluates statements and has no slack of its own; a part that states an equality gets the comparison
-of values by a slack of minus the absolute difference.
+What is compared is the answer: the kernel says whether the conclusions hold, and the sign of the slack (how far they
+are from failing, in float64) must not contradict it by more than `TOLERANCE`.  The slack's size is compared with
+nothing, because the kernel evaluates statements and has no slack of its own; a part that states an equality gets the
+comparison of values by a slack of minus the absolute difference.
 """
 
 from __future__ import annotations

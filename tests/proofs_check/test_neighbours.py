@@ -1,4 +1,4 @@
-"""False neighbours: enough of them, by every named operator, and each engine is seen to kill and to be told when it cannot."""
+"""False neighbours: enough of them, by every operator; each engine is seen to kill, and to be told when it cannot."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from proofs_check.verdict import judge
 from proofs_check.verify import ClaimResult, Options
 
 SQUARE = Part(name="square", text="", variables={"x": "scalar"}, hypotheses=(Hypothesis("large", "", "x >= 1"),),
-              conclusions=("x * x >= x",), satisfiable=Instance({"x": 2}), instances=[Instance({"x": k}) for k in (1, 2, 3, 5, 8)])
+              conclusions=("x * x >= x",), satisfiable=Instance({"x": 2}),
+              instances=[Instance({"x": k}) for k in (1, 2, 3, 5, 8)])
 
 
 def one(*variants) -> Claim:
@@ -54,7 +55,8 @@ def test_each_arm_kills_by_itself_what_it_can_and_nothing_else(tmp_path):
 def test_a_kill_is_a_certificate_that_the_kernel_replays(tmp_path):
     claim = one(SQUARE.vary("strict", "strict for non-strict", "", Instance({"x": 1}), conclusions=("x * x > x",)))
     found = plant(claim, "full", 0)
-    assert found.certificates and {replay(claim.document(), item, tmp_path).outcome for item in found.certificates} == {"refuted"}
+    assert found.certificates and {replay(claim.document(), item, tmp_path).outcome
+                                   for item in found.certificates} == {"refuted"}
 
 
 def test_a_neighbour_that_is_true_is_killed_by_no_engine():
@@ -83,7 +85,8 @@ def test_the_same_engine_proves_the_true_statements_by_their_own_lemmas(name):
     claim = claim_by_id(name)
     statements = {table["name"]: table for table in claim.document()["parts"]}
     parts = [part for part in claim.parts if part.derivation is not None]
-    assert parts and all(derive(statements[part.name], [lemma_table(item) for item in part.derivation().lemmas])[1] == ""
+    assert parts and all(derive(statements[part.name], [lemma_table(item)
+                                                        for item in part.derivation().lemmas])[1] == ""
                          for part in parts)
 
 
@@ -96,14 +99,16 @@ def recipe():
 
 PART = Part(name="p", text="", parameters=({"name": "T", "minimum": ["2", "1"]},), conclusions=("T*T - 2*T >= 0",),
             satisfiable=Instance({"T": 2}), derivation=recipe)
-CLAIM = Claim("own", "own", "test", "own", (PART,), (PART.vary("weaker", "trap", "", Instance({"T": 2}), conclusions=("T*T - T > 0",)),))
+CLAIM = Claim("own", "own", "test", "own", (PART,),
+              (PART.vary("weaker", "trap", "", Instance({"T": 2}), conclusions=("T*T - T > 0",)),))
 '''
 
 
 def test_a_neighbour_that_a_derivation_proves_is_an_error_of_the_claim(tmp_path, monkeypatch, capsys):
     path = tmp_path / "own.py"
     path.write_text(OWN)
-    monkeypatch.setattr("sys.argv", ["sinkproof", "verify", "--claims", str(path), "--out", str(tmp_path / "out"), "--jobs", "1", "--json"])
+    monkeypatch.setattr("sys.argv", ["sinkproof", "verify", "--claims", str(path), "--out", str(tmp_path / "out"),
+                                     "--jobs", "1", "--json"])
     assert cli.main() == 4
     row = json.loads(capsys.readouterr().out)["claims"][0]
     assert row["headline"] == "ERROR" and "the derivation engine proves it" in " ".join(row["reasons"])
@@ -113,11 +118,13 @@ def test_a_neighbour_that_a_derivation_proves_is_an_error_of_the_claim(tmp_path,
 def test_the_report_counts_by_engine_and_lists_who_killed(tmp_path):
     claim = one(SQUARE.vary("strict", "strict for non-strict", "", Instance({"x": 1}), conclusions=("x * x > x",)))
     planted = plant(claim, "full", 0)
-    records = [(f"cert-{item['engine']}.json", replay(claim.document(), item, tmp_path)) for item in planted.certificates]
+    records = [(f"cert-{item['engine']}.json", replay(claim.document(), item, tmp_path))
+               for item in planted.certificates]
     result = ClaimResult(claim, judge(claim, []), tuple(records), (), (), {}, tuple(planted.attempts))
     row = claim_row(result, Options(tmp_path))["neighbours"]
     listed, table = row["listed"][0], row["by_engine"]
-    assert listed["killed_by"] == [engine for engine in ARMS if f"cert-{engine}.json" in dict(records)] and listed["grade"] == "exact"
+    assert listed["killed_by"] == [engine for engine in ARMS
+                                   if f"cert-{engine}.json" in dict(records)] and listed["grade"] == "exact"
     assert table["ledger"] == {"planted": 1, "killed": 0} and table["changed"] == {"planted": 1, "killed": 1}
     assert "search" not in table and "formal" not in table
     assert total_by_engine([{"neighbours": row}] * 2)["changed"] == {"planted": 2, "killed": 2}

@@ -290,8 +290,8 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(page) -> None:
     page.refresh()
     js(
         page,
-        "for (const item of document.querySelectorAll('#G1, #G1 details, #C8, #C8 details, #C3, #HOSTILE, #HOSTILE details'))"
-        "item.open = true;",
+        "for (const item of document.querySelectorAll('#G1, #G1 details, #C8, #C8 details, #C3, #HOSTILE, #HOSTILE "
+        "details'))item.open = true;",
     )
     assert js(page, "return document.documentElement.scrollWidth") <= 390
     assert js(page, "return getComputedStyle(document.querySelector('.verdicts td.wide')).display") == "none"

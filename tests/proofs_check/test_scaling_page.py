@@ -1,4 +1,4 @@
-"""The page of sweeps and maps: its commands parse, its tables say what the files say, a missing file is one sentence."""
+"""The page of sweeps and maps: its commands parse, its tables say what the files say, a missing file is said."""
 
 from __future__ import annotations
 

@@ -54,7 +54,8 @@ def test_the_seed_fixes_every_number_and_another_seed_changes_them(tmp_path):
 
 
 def test_depth_of_a_null_sink_keeps_the_cosine_in_theory_and_simulation(tmp_path):
-    document = simulated("depth", *SMALL, "--attention", "sink", "--null-sink", "--layers", 3, "--rho", 0.2, out=tmp_path)
+    document = simulated("depth", *SMALL, "--attention", "sink", "--null-sink", "--layers", 3, "--rho", 0.2,
+                         out=tmp_path)
     assert [row["theory"] for row in document["results"]] == pytest.approx([0.2] * 4)
     assert all(abs(row["mean"] - 0.2) < 0.08 for row in document["results"])
 
@@ -89,7 +90,8 @@ def test_statistics_of_a_fresh_v_are_the_means_over_drawn_matrices(norm):
 
     given = settings(value="random:-0.2,0.5", dim=5, norm=norm)
     rng = np.random.default_rng(0)
-    drawn = [drift_statistics(-0.2 * np.eye(5) + np.sqrt(0.46 / 5) * rng.standard_normal((5, 5)), direction=np.eye(5)[0],
+    drawn = [drift_statistics(-0.2 * np.eye(5) + np.sqrt(0.46 / 5) * rng.standard_normal((5, 5)),
+                              direction=np.eye(5)[0],
                               norm=norm) for _ in range(4000)]
     expected = simulation.statistics_of(given)
     for name in ("t0", "g0", "g", "tau", "phi", "drift"):
@@ -121,16 +123,20 @@ def files(tmp_path_factory) -> dict[str, str]:
 
 
 BAD = [
-    ("histogram --attention {rows}", "row sum"), ("depth --attention {rows}", "row sum"), ("mix --rho 1", "rho in [0, 1)"),
+    ("histogram --attention {rows}", "row sum"), ("depth --attention {rows}", "row sum"),
+    ("mix --rho 1", "rho in [0, 1)"),
     ("mix --rho -0.1", "rho in [0, 1)"), ("mix --rho nan", "rho in [0, 1)"), ("mix --value {tall}", "V of shape"),
-    ("mix --value {five} -d 8", "V of shape (8, 8)"), ("mix --value {nan}", "finite V"), ("mix --t 0,1.5", "every t in [0, 1]"),
+    ("mix --value {five} -d 8", "V of shape (8, 8)"), ("mix --value {nan}", "finite V"),
+    ("mix --t 0,1.5", "every t in [0, 1]"),
     ("mix --t 0,x", "numbers"), ("mix --t nan", "finite"), ("mix --draws 0", "draws of at least 2"),
     ("histogram --attention mix:2", "t in [0, 1]"), ("mix -T 1", "at least two tokens"), ("mix -d 0", "dimension"),
-    ("depth --layers 0", "at least one layer"), ("mix --value drift:-2", "at least -1"), ("mix --value random:1,0.5", "phi"),
+    ("depth --layers 0", "at least one layer"), ("mix --value drift:-2", "at least -1"),
+    ("mix --value random:1,0.5", "phi"),
     ("mix --value other", "expected V as"), ("depth --value structured:1,1 -d 8", "isotropic V"),
     ("histogram --pair 0,0", "two different tokens"), ("histogram --pair 0,9 -T 4", "between 0 and 3"),
     ("histogram --attention block:1.5", "whole number"), ("histogram --attention {whole}", "float"),
-    ("histogram --attention {five} -T 4", "(4, 4)"), ("mix --attention sink", "no meaning"), ("mix --null-sink", "no meaning"),
+    ("histogram --attention {five} -T 4", "(4, 4)"), ("mix --attention sink", "no meaning"),
+    ("mix --null-sink", "no meaning"),
     ("mix --rho 0 --value scaled:-1 -T 4 -d 8", "degenerate"), ("mix --confidence 1", "confidence"),
     ("mix --memory 1 -T 512 -d 512 --value structured:1,1 --norm layer", "memory cap"),
     ("depth --value scaled:-1 -T 4 -d 8 --attention diagonal", "not 0"), ("mix --value missing.npy", "no file"),

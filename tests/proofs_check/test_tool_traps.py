@@ -1,7 +1,7 @@
-"""Where sympy, mpmath, numpy, scipy, SCS, Clarabel, hypothesis and jax are known to mislead, and what the pipeline says there.
+"""Where sympy, mpmath, numpy, scipy, SCS, Clarabel, hypothesis and jax are known to mislead, and what we say there.
 
-Each test first shows the tool's answer, or that this version no longer gives it; the second half, that the pipeline does
-not repeat the error, is asserted either way.
+Each test first shows the tool's answer, or that this version no longer gives it; the second half, that the pipeline
+does not repeat the error, is asserted either way.
 """
 
 from __future__ import annotations
@@ -158,7 +158,8 @@ def test_clarabel_calls_an_infimum_optimal_that_is_not_attained_and_no_rounding_
     assert problem.status == "optimal" and abs(problem.value) < 1e-6
     y = Fraction(float(gram.value[1, 1])).limit_denominator(10)
     assert kernel_says("not psd(m)", m=[[0, 1], [1, y]])
-    part = Part(name="p", text="", variables={"x": "scalar", "y": "scalar"}, hypotheses=(Hypothesis("psd", "", "psd([[x, 1], [1, y]])"),),
+    part = Part(name="p", text="", variables={"x": "scalar", "y": "scalar"},
+                hypotheses=(Hypothesis("psd", "", "psd([[x, 1], [1, y]])"),),
                 conclusions=("x > 0",), satisfiable=Instance({"x": 1, "y": 1}))
     assert attack(own(part), part, "", 300).outcome == "nothing found"
 
@@ -185,15 +186,18 @@ def test_scs_finds_the_motzkin_polynomial_a_sum_of_squares_and_no_rounding_of_it
         problem.solve(solver="SCS", eps=1e-3)
     assert problem.status in ("optimal", "optimal_inaccurate", "infeasible", "infeasible_inaccurate")
     proposed = gram.value if gram.value is not None else np.eye(size)
-    part = Part(name="sum of squares", text="the Motzkin polynomial has a positive semidefinite Gram matrix", quantifier="exists",
+    part = Part(name="sum of squares", text="the Motzkin polynomial has a positive semidefinite Gram matrix",
+                quantifier="exists",
                 variables={"Q": "matrix"}, conclusions=(
-                    *(" + ".join(f"Q[{a}][{b}]" for a, b in where) + f" == {MOTZKIN.get(power, 0)}" for power, where in places.items()),
+                    *(" + ".join(f"Q[{a}][{b}]" for a, b in where) + f" == {MOTZKIN.get(power, 0)}"
+                      for power, where in places.items()),
                     "psd(Q)"))
     claim = own(part)
     symmetric = (proposed + proposed.T) / 2
     for denominator in (1, 2, 3, 4, 6, 12, 60, 1024, 2**20, 2**40):
         rounded = [[Fraction(round(float(entry) * denominator), denominator) for entry in row] for row in symmetric]
-        item = certificate(claim, part.name, "evidence", "instances", "test", instances_body(part, [Instance({"Q": rounded})]))
+        item = certificate(claim, part.name, "evidence", "instances", "test",
+                           instances_body(part, [Instance({"Q": rounded})]))
         with pytest.raises(Rejected):
             replay(claim.document(), item, tmp_path)
 
@@ -223,7 +227,8 @@ def test_hypothesis_misses_a_small_ball_which_supports_nothing_as_proved_and_fal
                                                   {"examples": str(examples), "seed": "0"}), tmp_path)
     assert record.grade == "searched" and judge(claim, [record], [], {}).headline not in ("PROVED", "PROVED ON")
     found = attack(claim, part, "", 2000)
-    assert found.outcome == "refuted" and math.dist([float(v) for v in found.instance.values["x"]], map(float, CENTRE)) < 0.0032
+    assert found.outcome == "refuted" and math.dist([float(v) for v in found.instance.values["x"]],
+                                                    map(float, CENTRE)) < 0.0032
 
 
 def test_a_solvers_own_tolerance_cannot_be_passed_off_as_agreement(tmp_path):
@@ -241,6 +246,7 @@ def test_nan_passes_a_careless_comparison_and_no_gate_of_the_pipeline(tmp_path):
     compare_routes(part, Instance({"x": 1}), True, found, slacks)
     assert slacks == [] and found.troubles[0].kind == "error"
     claim = own(part)
-    item = certificate(claim, "p", "evidence", "float", "test", {"residual": "nan", "tolerance": (1e-7).hex(), "cases": "1"})
+    item = certificate(claim, "p", "evidence", "float", "test", {"residual": "nan", "tolerance": (1e-7).hex(),
+                                                                 "cases": "1"})
     with pytest.raises(Rejected):
         replay(claim.document(), item, tmp_path)

@@ -78,7 +78,8 @@ def test_a_derivation_proves_as_stated_once_its_hypotheses_are_met(tmp_path) -> 
     part = Part(name="p", text="", parameters=({"name": "x", "minimum": ["1", "1"]},), conclusions=("x >= 1",),
                 satisfiable=Instance({"x": 1}))
     claim = Claim(id="X2", title="", family="test", statement="", parts=(part,))
-    records = replayed(tmp_path, claim, ("evidence", "derivation", {"lemmas": [{"formula": "x >= 1", "by": "orthant"}]}),
+    records = replayed(tmp_path, claim, ("evidence", "derivation",
+                                         {"lemmas": [{"formula": "x >= 1", "by": "orthant"}]}),
                        ("satisfiable", "instances", instances_body(part, [Instance({"x": 1})])))
     assert judge(claim, records).headline == "PROVED"
     assert judge(claim, records[:1]).headline == "OPEN"
@@ -133,11 +134,15 @@ def test_neither_has_a_truth_value(tmp_path) -> None:
 
 @pytest.mark.parametrize(("outcome", "grade", "scope", "uses", "expected"), [
     ("holds", "kernel", "as stated", "PROVED", "PROVED"), ("holds", "enclosed", "as stated", "PROVED", "PROVED"),
-    ("holds", "symbolic", "as stated", "PROVED", "SUPPORTED"), ("holds", "exact", "instances: 3", "PROVED", "PROVED ON"),
-    ("holds", "exact", "as stated", "PROVED ON", "SUPPORTED"), ("holds", "exact", "instances: 3", "PROVED ON", "PROVED ON"),
-    ("holds", "exact", "instances: 3", "SUPPORTED", "SUPPORTED"), ("holds", "sampled", "instances: 9", "PROVED", "SUPPORTED"),
+    ("holds", "symbolic", "as stated", "PROVED", "SUPPORTED"),
+    ("holds", "exact", "instances: 3", "PROVED", "PROVED ON"),
+    ("holds", "exact", "as stated", "PROVED ON", "SUPPORTED"),
+    ("holds", "exact", "instances: 3", "PROVED ON", "PROVED ON"),
+    ("holds", "exact", "instances: 3", "SUPPORTED", "SUPPORTED"),
+    ("holds", "sampled", "instances: 9", "PROVED", "SUPPORTED"),
     ("refuted", "exact", "as stated", "PROVED", "REFUTED"), ("suspect", "none", "", "PROVED", "SUSPECT"),
-    ("open", "none", "", "PROVED", "OPEN"), ("vacuous", "none", "", "PROVED", "VACUOUS"), ("error", "none", "", "PROVED", "ERROR"),
+    ("open", "none", "", "PROVED", "OPEN"), ("vacuous", "none", "", "PROVED", "VACUOUS"),
+    ("error", "none", "", "PROVED", "ERROR"),
 ])
 def test_the_headline_follows_the_table(outcome, grade, scope, uses, expected) -> None:
     assert headline(outcome, grade, scope, uses) == expected

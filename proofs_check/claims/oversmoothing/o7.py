@@ -217,6 +217,6 @@ CLAIM = Claim(
     scope_notes=(*SCOPE,
                  "With D < 0 and a last block that is shorter the mean need not fall with the block size: moving a "
                  "token between blocks is no merging (see the variant).",
-                 "The formulas of 'transfer' are the convexity of f and of S; that they make the mean Schur-convex is the "
-                 "standard argument for sums of a convex function, said in words."),
+                 "The formulas of 'transfer' are the convexity of f and of S; that they make the mean Schur-convex is "
+                 "the standard argument for sums of a convex function, said in words."),
 )
