@@ -20,9 +20,9 @@ GRID, COPY_GRID = 181, 41  # columns and rows; a copy-paste cost is a small conv
 NOTE = ("Colour and boundary are {source}; every marked point is decided by certified bounds from the solvers on "
         "explicit exchangeable tokens. White: no such tokens or no sink.")
 SOURCES = {"diagonal": "C5's closed form",
-           "self": "C10's closed form where every constraint is tight, and its five-variable program with a duality gap "
-                   "below 1e-6 elsewhere (real numbers of copiers between the computed points, at least 1 and at most "
-                   "T-1)"}
+           "self": "C10's closed form where every constraint is tight, and its five-variable program with a duality "
+                   "gap below 1e-6 elsewhere (real numbers of copiers between the computed points, at least 1 and at "
+                   "most T-1)"}
 
 
 @click.command(epilog="Example: sinkproof phase --x T --y p --rho 0        Copy-paste: sinkproof phase --x fraction "
