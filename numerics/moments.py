@@ -195,14 +195,15 @@ def o1_gram_of(
 
 
 def moment_cosines(gram: Float[np.ndarray, "token token"]) -> Float[np.ndarray, "token token"]:
-    """G_ij / sqrt(G_ii G_jj), the "cos" of claims O3-O9; NaN where a diagonal entry is not positive.
+    """G_ij / sqrt(G_ii G_jj), the "cos" of claims O3-O9; NaN where a diagonal entry is not positive
+    or ``gram`` (T, T) has one. Raises ValueError for a matrix that is not square.
 
     Example:
 
     >>> moment_cosines(np.array([[4.0, 1.0], [1.0, 1.0]])).tolist()
     [[1.0, 0.5], [0.5, 1.0]]
     """
-    matrix = real_array("gram", gram, "token token")
+    matrix = _square("gram", gram, 1)
     diagonal = np.diag(matrix)
     scale = np.sqrt(np.where(diagonal > 0, diagonal, np.nan))
     return matrix / np.outer(scale, scale)
@@ -218,12 +219,18 @@ def mean_off_diagonal(matrix: Float[np.ndarray, "token token"]) -> float:
     >>> mean_off_diagonal(np.array([[1.0, 0.25], [0.75, 1.0]]))
     0.5
     """
-    entries = np.asarray(matrix, dtype=np.float64)  # NaN is passed on: `moment_cosines` marks outputs of 0 by it
-    if entries.ndim != 2 or entries.shape[0] != entries.shape[1] or len(entries) < 2:
-        raise ValueError(f"expected a square matrix of at least two tokens, got shape {entries.shape}; a mean over"
-                         " pairs needs a pair")
+    entries = _square("matrix", matrix, 2)
     size = len(entries)
     return float((entries.sum() - np.trace(entries)) / (size * (size - 1)))
+
+
+def _square(name: str, matrix: object, least: int) -> np.ndarray:
+    """The matrix as float64, NaN and all: it marks outputs that are 0, and layers after one."""
+    entries = np.asarray(matrix, dtype=np.float64)
+    if entries.ndim != 2 or entries.shape[0] != entries.shape[1] or len(entries) < least:
+        raise ValueError(f"expected {name} (T, T) of at least {least} token{'s' * (least > 1)}, got shape"
+                         f" {entries.shape}; give it a row and a column for each token")
+    return entries
 
 
 def input_cosine(rho: float, statistics: DriftStatistics) -> float:
@@ -231,7 +238,7 @@ def input_cosine(rho: float, statistics: DriftStatistics) -> float:
     require_rho(rho)
     shared = rho * statistics.g0
     total = shared + (1 - rho) * statistics.t0
-    return shared / total if total > 0 else float("nan")
+    return shared / total if total != 0 else float("nan")
 
 
 def mix_curve(
@@ -257,7 +264,7 @@ def mix_curve(
     shared = rho * statistics.g
     diag = shared + (1 - rho) * (statistics.t0 + 2 * own * statistics.tau + square * statistics.phi)
     off = shared + (1 - rho) * (2 * other * statistics.tau + cross * statistics.phi)
-    return off / np.where(diag > 0, diag, np.nan)
+    return off / np.where(diag != 0, diag, np.nan)
 
 
 def mix_maximum(tau: float, phi: float) -> float | None:

@@ -136,7 +136,7 @@ BAD = {
     "drift": (lambda: depth_curve(0.1, -1.5, 2), "drift >= -1"),
     "heads": (lambda: o1_gram_heads(np.eye(2)[None], 0.1, 1, 1, np.zeros(2), np.zeros((2, 2))),
               "tau of shape"),
-    "pair": (lambda: mean_off_diagonal(np.eye(1)), "at least two tokens"),
+    "pair": (lambda: mean_off_diagonal(np.eye(1)), "at least 2 tokens"),
 }
 
 
