@@ -1,4 +1,4 @@
-"""What a run came to: `report.json` (design.md's schema), a Markdown page, and the exit code."""
+"""What a run came to: `report.json`, a Markdown page, and the exit code."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ def _killers(result: ClaimResult, name: str) -> list[str]:
     """The engines that kill a neighbour: by a counterexample that replayed, or because nothing proves it."""
     found = {record.engine for _, record in result.replayed if record.target == name and record.role == "refuted"}
     tries = [item for item in result.attempts if item.variant == name and item.stopped is not None]
-    found |= {engine for engine in {item.engine for item in tries} if all(item.stopped for item in tries if item.engine == engine)}
+    found |= {engine for engine in {item.engine for item in tries}
+              if all(item.stopped for item in tries if item.engine == engine)}
     return [engine for engine in ENGINES if engine in found]
 
 
@@ -52,7 +53,8 @@ def _by_engine(result: ClaimResult, killers: dict[str, list[str]]) -> dict[str, 
     tried = {(item.engine, item.variant) for item in result.attempts} | {("ledger", name) for name in killers}
     dead = {(engine, name) for name, found in killers.items() for engine in found}
     dead |= {("formal", item.variant) for item in result.attempts if item.engine == "formal" and item.stopped}
-    return {engine: {"planted": sum(found == engine for found, _ in tried), "killed": sum(found == engine for found, _ in tried & dead)}
+    return {engine: {"planted": sum(found == engine for found, _ in tried),
+                     "killed": sum(found == engine for found, _ in tried & dead)}
             for engine in ENGINES if any(found == engine for found, _ in tried)}
 
 
@@ -103,7 +105,8 @@ def report_document(results: Sequence[ClaimResult], options: Options) -> dict:
     return {"schema": SCHEMA, "profile": options.profile, "seed": options.seed, "environment": environment(),
             "claims": rows,
             "neighbours": {**{key: sum(row["neighbours"][key] for row in rows) for key in ("planted", "killed")},
-                           "killed_exactly": sum(item["grade"] == "exact" for row in rows for item in row["neighbours"]["listed"]),
+                           "killed_exactly": sum(item["grade"] == "exact" for row in rows
+                                                 for item in row["neighbours"]["listed"]),
                            "by_engine": total_by_engine(rows)},
             "seconds": round(sum(row["seconds"] for row in rows), 3)}
 
@@ -115,7 +118,7 @@ def total_by_engine(rows: Sequence[dict]) -> dict[str, dict[str, int]]:
 
 
 def exit_code(document: dict) -> int:
-    """0: every claim reached what is required and no neighbour survived; 4: routes disagree or something broke; else 1."""
+    """0: every claim reached what is required, no neighbour survived; 4: routes disagree or something broke; else 1."""
     rows = document["claims"]
     if any(row["outcome"] == "error" for row in rows):
         return 4
@@ -139,11 +142,12 @@ def markdown(document: dict) -> str:
     for row in document["claims"]:
         lines.append(f"| [{row['id']}](#{row['id'].lower()}) | {row['label']} | {row['grade']} | {row['scope']} "
                      f"| {row['title']} |")
-    lines += ["", "## False neighbours", "", f"{document['neighbours']['killed_exactly']} of {document['neighbours']['planted']} fall to a "
-              "counterexample in exact arithmetic, the rest to one in ball arithmetic. Each engine by itself (*planted*: on how many",
-              "neighbours it was tried; an engine that proves has to be refused; *formal*: Rocq and the false theorems of its own list):", "",
-              "| engine | planted | killed |", "|---|---|---|"]
-    lines += [f"| {engine} | {count['planted']} | {count['killed']} |" for engine, count in document["neighbours"]["by_engine"].items()]
+    total = document["neighbours"]
+    lines += ["", "## False neighbours", "", f"{total['killed_exactly']} of {total['planted']} fall to a counterexample in "
+              "exact arithmetic, the rest to one in ball arithmetic. Each engine by itself (*planted*: on how many",
+              "neighbours it was tried; an engine that proves has to be refused; *formal*: Rocq and the false theorems of "
+              "its own list):", "", "| engine | planted | killed |", "|---|---|---|"]
+    lines += [f"| {engine} | {count['planted']} | {count['killed']} |" for engine, count in total["by_engine"].items()]
     lines += ["", "| claim | neighbour | operator | grade | certificate | killed by |", "|---|---|---|---|---|---|"]
     lines += [f"| {row['id']} | {item['name']} | {item['operator']} | {item['grade']} | `{item['certificate']}` "
               f"| {', '.join(item['killed_by'])} |" for row in document["claims"] for item in row["neighbours"]["listed"]]

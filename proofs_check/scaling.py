@@ -118,7 +118,7 @@ def combined(cell: Cell, qk: Brackets, value: Brackets) -> Brackets:
 
 
 def fit_total(cell: Cell, pattern: str, qk: Brackets, value: Brackets, shift: float, order: Order | None, seed: int) -> Fit:
-    """The exponent of a total: of a sum, that of its steeper side, because a sum's own slope is a moving average of both.
+    """The exponent of a total; of a sum, that of its steeper side: a sum's own slope is a moving average of both.
 
     The verdict of a sum is the worse of its sides'.
     """
@@ -211,7 +211,7 @@ def find(rows: Sequence[Row], **wanted: str) -> Row | None:
 
 
 def point_record(point: Point) -> dict:
-    """A point for people and for JSON: design.md's fields first."""
+    """A point for people and for JSON: the fields that tables lead with first."""
     job, geometry = point.job, point.job.geometry
     return {"T": job.tokens, "pattern": job.pattern, "norm": job.norm, "lower": point.lower, "upper": point.upper,
             "cloud": geometry.cloud, "rho": geometry.rho, "decay": geometry.decay, "beta": geometry.beta, "sigma": geometry.sigma,
@@ -240,7 +240,8 @@ def pictures(rows: Sequence[Row], out: Path, write) -> list[str]:
                 panels.append(("\n".join([norm, *exponents]), curves))
         if panels:
             values = "" if chosen["combination"] == "QK" else "ω = 1, "
-            title = f"{cloud}, r = {OTHERS.get(cloud, {}).get('r', '1')}, κ = {chosen['kappa']}, {values}margin form, {chosen['combination']}"
+            title = (f"{cloud}, r = {OTHERS.get(cloud, {}).get('r', '1')}, κ = {chosen['kappa']}, {values}margin form, "
+                     f"{chosen['combination']}")
             name = f"scale-{cloud}.png"
             write(out / name, png(scaling_figure(panels, title)))
             names.append(name)

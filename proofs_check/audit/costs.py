@@ -1,4 +1,4 @@
-"""P5: certified costs of a sink and of a diagonal on one text's real cloud, at margin 1 and logit scale 1."""
+"""Certified costs of a sink and of a diagonal on one text's real cloud, at margin 1 and logit scale 1."""
 
 from __future__ import annotations
 

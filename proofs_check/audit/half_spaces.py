@@ -1,4 +1,4 @@
-"""P2 and the half-spaces of P6 on pooled tokens: certified answers, Wendel's level, and clouds to compare with."""
+"""Half-spaces of pooled tokens and of their values: certified answers, Wendel's level, and clouds to compare with."""
 
 from __future__ import annotations
 

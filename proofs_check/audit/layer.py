@@ -60,7 +60,7 @@ def measure_layer(task: LayerTask) -> int:
 
 
 def layer_document(task: LayerTask) -> dict:
-    """P1-P7 of one layer as JSON values; NaN does not occur (a number that does not exist is null)."""
+    """Everything measured on one layer as JSON values; NaN does not occur (a number that does not exist is null)."""
     weights = load_record(task.folder() / "weights.npz", LayerWeights)
     by_condition: dict[str, list[dict]] = {}
     for run in task.runs:

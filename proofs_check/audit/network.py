@@ -1,4 +1,4 @@
-"""P4 through the rest of the network: one layer's attention replaced, the rest of the model left alone."""
+"""Mixed attention through the rest of the network: one layer's attention replaced, the rest of the model left alone."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def baseline(checkpoint: Checkpoint, run: Run) -> tuple[list[float], float]:
 
 
 def replaced(checkpoint: Checkpoint, record: LayerPass, run: Run, mixes: Sequence[float], seed: int) -> list[dict]:
-    """For every target: the content cosine entering the next layer, and at the end, with this layer's attention mixed."""
+    """For every target: the content cosine entering the next layer, and at the end, this layer's attention mixed."""
     own = np.asarray(record.attention, dtype=np.float64)
     uniform = target_attention("uniform", record.visible, own, 0, seed)
     rows = []
