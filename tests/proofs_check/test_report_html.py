@@ -229,7 +229,8 @@ def test_trust_has_the_notes_rows_with_the_scope_of_this_run(run, page: Page, st
     links, _ = written.trust()
     assert len(links) == len(rows) > 3 and set().union(*(link.kinds for link in links)) <= set(_EVIDENCE)
     for link, row in zip(links, rows):
-        cells = [cell.strip() for cell in row.strip("|").split(" | ")]
+        plain = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", row)  # a link to a page of the notes is words there
+        cells = [cell.strip() for cell in plain.strip("|").split(" | ")]
         for made, source in zip((link.name, link.trusted, link.not_trusted), cells):
             assert html.unescape(re.sub("<[^>]+>", "", made)).strip() == source.replace("`", "").strip()
     changed = own(run[1])
