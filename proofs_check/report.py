@@ -113,7 +113,8 @@ def report_document(results: Sequence[ClaimResult], options: Options) -> dict:
 
 def total_by_engine(rows: Sequence[dict]) -> dict[str, dict[str, int]]:
     tables = [row["neighbours"]["by_engine"] for row in rows]
-    return {engine: {key: sum(table[engine][key] for table in tables if engine in table) for key in ("planted", "killed")}
+    return {engine: {key: sum(table[engine][key] for table in tables if engine in table)
+                     for key in ("planted", "killed")}
             for engine in ENGINES if any(engine in table for table in tables)}
 
 
@@ -143,21 +144,23 @@ def markdown(document: dict) -> str:
         lines.append(f"| [{row['id']}](#{row['id'].lower()}) | {row['label']} | {row['grade']} | {row['scope']} "
                      f"| {row['title']} |")
     total = document["neighbours"]
-    lines += ["", "## False neighbours", "", f"{total['killed_exactly']} of {total['planted']} fall to a counterexample in "
-              "exact arithmetic, the rest to one in ball arithmetic. Each engine by itself (*planted*: on how many",
-              "neighbours it was tried; an engine that proves has to be refused; *formal*: Rocq and the false theorems of "
-              "its own list):", "", "| engine | planted | killed |", "|---|---|---|"]
+    lines += ["", "## False neighbours", "", f"{total['killed_exactly']} of {total['planted']} fall to a "
+              "counterexample in exact arithmetic, the rest to one in ball arithmetic. Each engine by itself (*planted*: on how many",
+              "neighbours it was tried; an engine that proves has to be refused; *formal*: Rocq and the false theorems "
+              "of its own list):", "", "| engine | planted | killed |", "|---|---|---|"]
     lines += [f"| {engine} | {count['planted']} | {count['killed']} |" for engine, count in total["by_engine"].items()]
     lines += ["", "| claim | neighbour | operator | grade | certificate | killed by |", "|---|---|---|---|---|---|"]
     lines += [f"| {row['id']} | {item['name']} | {item['operator']} | {item['grade']} | `{item['certificate']}` "
-              f"| {', '.join(item['killed_by'])} |" for row in document["claims"] for item in row["neighbours"]["listed"]]
+              f"| {', '.join(item['killed_by'])} |"
+              for row in document["claims"] for item in row["neighbours"]["listed"]]
     for row in document["claims"]:
-        lines += ["", f"## {row['id']}", "", row["statement"], "", f"**{row['label']}**: {'; '.join(row['reasons'])}", ""]
+        lines += ["", f"## {row['id']}", "", row["statement"], "",
+                  f"**{row['label']}**: {'; '.join(row['reasons'])}", ""]
         lines += [f"- Scope: {note}" for note in row["scope_notes"]]
         lines += [f"- Hypothesis *{item['name']}* ({item['part']}): {item['needed']}"
                   + (f", `{item['counterexample']}`" if item["counterexample"] else "") for item in row["hypotheses"]]
         lines += [f"- False variant *{item['name']}* ({item['operator']}): {item['headline']}, `{item['certificate']}`"
                   for item in row["neighbours"]["listed"]]
-        lines += [f"- Evidence: {item['engine']}, part {item['part']}: {item['outcome']}, {item['grade']}, {item['scope']}, "
-                  f"`{item['certificate']}`" for item in row["evidence"] if item["role"] == "evidence"]
+        lines += [f"- Evidence: {item['engine']}, part {item['part']}: {item['outcome']}, {item['grade']}, "
+                  f"{item['scope']}, `{item['certificate']}`" for item in row["evidence"] if item["role"] == "evidence"]
     return "\n".join(lines) + "\n"

@@ -65,7 +65,7 @@ class Verdict:
 
 
 def headline(outcome: str, grade: str, scope: str, uses: str = "PROVED") -> str:
-    """The headline, as the README's table reads it; `uses` is the weakest headline among the claims that this one uses."""
+    """The headline, as the README's table reads it; `uses` is the weakest headline among the claims used."""
     if outcome == "holds":
         own = "PROVED" if scope == "as stated" else "PROVED ON"
         strong = GRADES.index(grade) >= GRADES.index("enclosed") and _REACH[uses] >= _REACH[own]

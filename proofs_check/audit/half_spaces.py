@@ -15,7 +15,8 @@ from proofs_check.claim import Claim
 from proofs_check.inspect import Check, alignment_check, certify, chance, hull_check
 
 SCOPE = (
-    "Rows are the model's float32 pre-attention inputs, gain applied, distinct rows of all texts pooled; the sink is apart.",
+    "Rows are the model's float32 pre-attention inputs, gain applied, distinct rows of all texts pooled; "
+    "the sink is apart.",
     "Under RoPE a half-space of the queries is sufficient for a sink head, not necessary (G6).",
     "With a query bias only the distance of the sink from the keys' hull is needed (G1).",
 )

@@ -106,7 +106,8 @@ def audit(
     out: Path,
     as_json: bool,
 ) -> int:
-    """Measure hypotheses, drifts and costs on MODEL: a directory (safetensors, or GGUF), a .gguf file, or 'smollm2' after `make models`.
+    """Measure hypotheses, drifts and costs on MODEL: a directory (safetensors, or GGUF), a .gguf file, or 'smollm2'
+    after `make models`.
 
     \b
     GPT-2, Llama, Mistral and Gemma architectures; never the network. Attention and output are rebuilt from what was
