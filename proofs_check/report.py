@@ -145,7 +145,8 @@ def markdown(document: dict) -> str:
                      f"| {row['title']} |")
     total = document["neighbours"]
     lines += ["", "## False neighbours", "", f"{total['killed_exactly']} of {total['planted']} fall to a "
-              "counterexample in exact arithmetic, the rest to one in ball arithmetic. Each engine by itself (*planted*: on how many",
+              "counterexample in exact arithmetic, the rest to one in ball arithmetic. Each engine by itself "
+              "(*planted*: on how many",
               "neighbours it was tried; an engine that proves has to be refused; *formal*: Rocq and the false theorems "
               "of its own list):", "", "| engine | planted | killed |", "|---|---|---|"]
     lines += [f"| {engine} | {count['planted']} | {count['killed']} |" for engine, count in total["by_engine"].items()]

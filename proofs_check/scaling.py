@@ -25,25 +25,26 @@ SCHEMA = "sinkproof/scale/2"
 NORMS = {1: "nuclear", 2: "frobenius", math.inf: "spectral"}
 VERDICTS = ("", "consistent", "not identifiable", "inconsistent")
 # Clouds that are no exchangeable Gram matrix: their cells have r and kappa 1 and few symbolic orders.
-OTHERS = {"common": {"geometry": "common direction"}, "independent": {"rho": "random", "geometry": "independent, d = T"},
+OTHERS = {"common": {"geometry": "common direction"},
+          "independent": {"rho": "random", "geometry": "independent, d = T"},
           "real": {"d": "given", "r": "own", "rho": "measured", "geometry": "real embeddings"}}
 OMEGAS = {"1": Fraction(0), "sqrt": Fraction(1, 2), "inverse-sqrt": Fraction(-1, 2)}
 NOTES = (
     "Symbolic orders hold for every T >= 4 with constants free of T, each replayed by the kernel as two polynomial "
     "inequalities; the measured ones are fits over a finite range and prove nothing.",
     "The measured exponent of a sum is that of its steeper side where an order is derived, log factor divided out; "
-    "'slope' is the plain slope of the total over the upper half of the sizes, which moves from one side's exponent to the "
-    "other's.",
-    "Every point lies between certified bounds at kappa = 1 and unit targets (generated clouds: unit norm); other cost models "
-    "rescale it by exact powers of d.",
+    "'slope' is the plain slope of the total over the upper half of the sizes, which moves from one side's exponent to "
+    "the other's.",
+    "Every point lies between certified bounds at kappa = 1 and unit targets (generated clouds: unit norm); other cost "
+    "models rescale it by exact powers of d.",
 )
 CLOUD_NOTES = {
-    "independent": "Independent unit tokens, d = T: m(T-1)/λ_max(XHXᵀ) <= nuclear cost <= md/(1-max⟨x_i,x_j⟩) for any draw; "
-                   "that this is of order T uses λ_max bounded and the maximum away from 1, which holds for most draws and "
-                   "is not proved here. No order is derived for their sink.",
-    "common": "A common direction: the sink's QK side is between m/(1+e) and m(1+1/(ρe)), e = σ²-2β+ρ, for every T and draw "
-              "(from C1, replayed by the kernel); its diagonal is bounded as for independent tokens, and no order is derived "
-              "for its value side or its mass form.",
+    "independent": "Independent unit tokens, d = T: m(T-1)/λ_max(XHXᵀ) <= nuclear cost <= md/(1-max⟨x_i,x_j⟩) for any "
+                   "draw; that this is of order T uses λ_max bounded and the maximum away from 1, which holds for most "
+                   "draws and is not proved here. No order is derived for their sink.",
+    "common": "A common direction: the sink's QK side is between m/(1+e) and m(1+1/(ρe)), e = σ²-2β+ρ, for every T and "
+              "draw (from C1, replayed by the kernel); its diagonal is bounded as for independent tokens, and no order "
+              "is derived for its value side or its mass form.",
     "real": "Real embeddings have no symbolic exponent: nothing is derived for them, and d does not grow with T.",
 }
 Brackets = dict[int, list[tuple[float, float]]]
@@ -68,9 +69,11 @@ class Row:
                 "symbolic": "" if self.order is None else str(self.order),
                 "symbolic_exponent": None if self.order is None else float(self.order.exponent),
                 "symbolic_log": None if self.order is None else self.order.log,
-                "symbolic_replayed": self.proved, "measured": self.fit.measured, "slope": self.slope, "interval": list(self.fit.interval),
+                "symbolic_replayed": self.proved, "measured": self.fit.measured, "slope": self.slope,
+                "interval": list(self.fit.interval),
                 "corrected_interval": list(self.fit.corrected), "local": list(self.fit.local),
-                "held_out": dict(self.fit.held_out), "log": self.fit.log, "verdict": self.fit.verdict or "no symbolic exponent"}
+                "held_out": dict(self.fit.held_out), "log": self.fit.log,
+                "verdict": self.fit.verdict or "no symbolic exponent"}
 
 
 def replays(derivation: Derivation) -> bool:
@@ -103,7 +106,8 @@ def side_costs(points: Sequence[Point], cell: Cell, pattern: str, cloud: str) ->
     values = "sink" if pattern == "sink" and cell.null else "diagonal"  # V x_s = 0 or not
     sides = (("qk", pattern, NORMS[cell.exponent], cell.form, cell.qk_power),
              ("value", values, NORMS[cell.value_exponent], "", cell.value_power))
-    return tuple({size: [(size ** (cell.growth * power / 2) * low, size ** (cell.growth * power / 2) * high) for low, high in found]
+    return tuple({size: [(size ** (cell.growth * power / 2) * low, size ** (cell.growth * power / 2) * high)
+                         for low, high in found]
                   for size, found in brackets(points, cloud, side, kind, norm, form).items()}
                  for side, kind, norm, form, power in sides)
 
@@ -117,7 +121,8 @@ def combined(cell: Cell, qk: Brackets, value: Brackets) -> Brackets:
             for size in qk if size in value}
 
 
-def fit_total(cell: Cell, pattern: str, qk: Brackets, value: Brackets, shift: float, order: Order | None, seed: int) -> Fit:
+def fit_total(cell: Cell, pattern: str, qk: Brackets, value: Brackets, shift: float, order: Order | None,
+              seed: int) -> Fit:
     """The exponent of a total; of a sum, that of its steeper side: a sum's own slope is a moving average of both.
 
     The verdict of a sum is the worse of its sides'.
@@ -133,7 +138,8 @@ def fit_total(cell: Cell, pattern: str, qk: Brackets, value: Brackets, shift: fl
     return replace(steeper, verdict=max((fit.verdict for fit in sides), key=VERDICTS.index))
 
 
-def exponent_rows(points: Sequence[Point], geometries: Sequence[Geometry], levels: dict[str, float], omegas: Sequence[str],
+def exponent_rows(points: Sequence[Point], geometries: Sequence[Geometry], levels: dict[str, float],
+                  omegas: Sequence[str],
                   norms: Sequence[str], seed: int, *, growth: int = 1, null: bool = True) -> list[Row]:
     """The whole table for the measured clouds: every cell and pattern that has at least four sizes."""
     rows = []
@@ -160,9 +166,12 @@ def _cells(geometry: Geometry, levels: dict[str, float], omegas: Sequence[str], 
     shared = {"forms": tuple(levels), "null": null}
     if geometry.cloud in OTHERS:
         combinations = ("qk",) if geometry.cloud == "independent" else ("qk", "sum", "product")
-        return table(norms=(Fraction(0),), scales=(Fraction(0),), geometries=("correlated",), combinations=combinations, **shared)
-    shared |= {"geometries": (geometry.cloud,), "growth": growth, "decay": Fraction(geometry.decay).limit_denominator(100)}
-    cells = [cell for omega in omegas for cell in table(combinations=("sum", "product"), target=OMEGAS[omega], **shared)]
+        return table(norms=(Fraction(0),), scales=(Fraction(0),), geometries=("correlated",), combinations=combinations,
+                     **shared)
+    shared |= {"geometries": (geometry.cloud,), "growth": growth,
+               "decay": Fraction(geometry.decay).limit_denominator(100)}
+    cells = [cell for omega in omegas for cell in table(combinations=("sum", "product"), target=OMEGAS[omega],
+                                                        **shared)]
     return cells + table(combinations=("qk",), **shared)
 
 
@@ -214,8 +223,10 @@ def point_record(point: Point) -> dict:
     """A point for people and for JSON: the fields that tables lead with first."""
     job, geometry = point.job, point.job.geometry
     return {"T": job.tokens, "pattern": job.pattern, "norm": job.norm, "lower": point.lower, "upper": point.upper,
-            "cloud": geometry.cloud, "rho": geometry.rho, "decay": geometry.decay, "beta": geometry.beta, "sigma": geometry.sigma,
-            "source": geometry.source, "side": job.side, "form": job.form, "level": job.level, "draw": job.draw, "gap": point.gap,
+            "cloud": geometry.cloud, "rho": geometry.rho, "decay": geometry.decay, "beta": geometry.beta,
+            "sigma": geometry.sigma,
+            "source": geometry.source, "side": job.side, "form": job.form, "level": job.level, "draw": job.draw,
+            "gap": point.gap,
             "seconds": round(point.seconds, 3)}
 
 

@@ -11,7 +11,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = {".py", ".md", ".toml", ".v", ".json", ".lock", ".cff", ".ipynb", ""}
 MACHINE = re.compile(r"(?<![\w.])/(?:work|root|farm)/|/tmp/[a-z]|py" + r"pi\.org|pythonhosted|debian\.org/")
-LONGEST = 500
+LONGEST, WIDEST = 500, 120
+# Working papers that are not in the repository: a source is a claim id or an arXiv number.
+ABSENT = re.compile(r"\b(?:theory|design|style)\.md\b|\bP1-P7\b")
 
 
 def tracked() -> list[Path]:
@@ -45,3 +47,29 @@ def test_a_source_file_longer_than_five_hundred_lines_says_why_at_its_top() -> N
 def test_every_test_folder_mirrors_a_room() -> None:
     rooms = {path.name for path in (ROOT / "tests").iterdir() if path.is_dir() and not path.name.startswith("_")}
     assert rooms <= {"theory", "numerics", "proofs_check", "claims", "formal", "repo"}
+
+
+def too_long(text: str) -> list[int]:
+    """The numbers of lines that do not fit."""
+    return [number for number, line in enumerate(text.splitlines(), 1) if len(line) > WIDEST]
+
+
+def test_no_line_of_python_is_longer_than_a_hundred_and_twenty_characters() -> None:
+    found = [f"{path.relative_to(ROOT)}:{number}" for path in tracked() if path.suffix == ".py"
+             for number in too_long(path.read_text(encoding="utf-8"))]
+    assert found == []
+
+
+def test_a_line_that_is_too_long_is_seen() -> None:
+    assert too_long("é" * 120 + "\n" + "x" * 121 + "\n") == [2]
+
+
+def test_no_python_file_names_a_source_that_is_not_here() -> None:
+    found = [f"{path.relative_to(ROOT)}:{number}" for path in sources() if path.suffix == ".py"
+             for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1) if ABSENT.search(line)]
+    assert found == []
+
+
+@pytest.mark.parametrize("line", ["as in theory.md O1", "the claims P1-P7"])
+def test_a_source_that_is_not_here_is_seen(line: str) -> None:
+    assert ABSENT.search(line)
