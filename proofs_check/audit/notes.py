@@ -33,7 +33,7 @@ def comparison(document: dict) -> Table:
     spaces = [layer["half_space"] for layer in document["layers"]]
 
     def above(name: str) -> str:
-        return fixed(share([item[name]["mean"] > 0.3 for item in scores]))
+        return fixed(share([item[name]["mean"] > SINK for item in scores]))
 
     def cosines(name: str) -> str:
         means = [layer["tokens"][WITH][name]["mean"] for layer in document["layers"] if layer["layer"] in MIDDLE]
@@ -41,11 +41,11 @@ def comparison(document: dict) -> Table:
 
     rows = [
         [
-            "heads with mean mass on row 0 above 0.3",
+            f"heads with mean mass on row 0 above {SINK:g}",
             "0.66",
             f"{above('mass_without_row_0')} (row 0 excluded), {above('mass')} (included)",
         ],
-        ["heads with diagonal mass above 0.3, row 0 excluded", "0.03", above("diagonal_without_row_0")],
+        [f"heads with diagonal mass above {SINK:g}, row 0 excluded", "0.03", above("diagonal_without_row_0")],
         ["layers 12 to 28: mean cos(BOS, others), with gain", "-0.28 .. 0.20", cosines("gain")],
         ["the same without gain", "0.28 .. 0.58", cosines("plain")],
         ["median of ‖v_s‖/mean‖v_j‖ over heads", "0.28", fixed(float(np.median(ratios)))],

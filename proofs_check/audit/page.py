@@ -87,9 +87,10 @@ def sections(document: dict) -> list[str]:
         "### Layer by layer",
         "",
         f"{condition}; cosines of row 0 with the others, with and without gain; *pairs*: content pairs without gain; "
-        "margin: distance of zero from the hull of the pooled inputs; D: all heads sharing one attention, in the "
-        "stream, measured R; *uniform*: change of the mean pair cosine at t = 1, this layer alone; mass and diagonal: "
-        "means over heads, row 0 excluded; costs: nuclear norm, margin 1, scale 1.",
+        "margin: distance of zero from the hull of the pooled inputs; chance: of a half-space for as many isotropic "
+        "points (Wendel); D: all heads sharing one attention, in the stream, measured R; *uniform*: change of the "
+        "mean pair cosine at t = 1, this layer alone; mass and diagonal: means over heads, row 0 excluded; costs: "
+        "nuclear norm, margin 1, scale 1.",
         "",
         *markdown(layer_table(document)),
         "### Drift",

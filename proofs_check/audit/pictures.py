@@ -13,7 +13,7 @@ from matplotlib.colors import TwoSlopeNorm
 from matplotlib.figure import Figure
 
 from numerics.checkpoint.record import LayerPass, LayerWeights
-from proofs_check.audit.meaning import main_condition
+from proofs_check.audit.meaning import SINK, main_condition
 from proofs_check.audit.summary import conditions, grid
 
 COLOURS = {
@@ -79,11 +79,16 @@ def heatmaps(document: dict) -> Figure:
     return figure
 
 
+def _legend_below(axis: plt.Axes) -> None:
+    """Outside the frame, where it hides no curve."""
+    axis.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2, frameon=False)
+
+
 def curves(document: dict) -> Figure:
     """Cosines, half-spaces and their controls, O1m against what happened, and costs, by layer."""
     condition, layers = main_condition(document), document["layers"]
     at = [layer["layer"] for layer in layers]
-    figure, axes = plt.subplots(2, 2, figsize=(12, 8), layout="constrained")
+    figure, axes = plt.subplots(2, 2, figsize=(12, 10), layout="constrained")
     axis = axes[0, 0]
     for name, label, colour in (
         ("gain", "cos(x_s, x_i), gain applied", "tab:red"),
@@ -103,7 +108,7 @@ def curves(document: dict) -> Figure:
         )
     axis.axhline(0, color="grey", linewidth=0.6)
     axis.set(title="cosines (band: least and greatest)", xlabel="layer")
-    axis.legend(fontsize=8)
+    _legend_below(axis)
 
     axis = axes[0, 1]
     real = [layer["half_space"]["queries"]["margin_lower"] for layer in layers]
@@ -121,7 +126,7 @@ def curves(document: dict) -> Figure:
         found = [layer["half_space"]["controls"][name] for layer in layers]
         axis.plot(at, [np.nan if item is None else item["distance_lower"] for item in found], "--", label=label)
     axis.set(title="half-space margin of the pooled inputs (0: none)", xlabel="layer")
-    axis.legend(fontsize=8)
+    _legend_below(axis)
 
     axis = axes[1, 0]
     for target, colour in COLOURS.items():
@@ -134,7 +139,7 @@ def curves(document: dict) -> Figure:
             axis.plot(at, [item["predicted_change"] for item in points], "x", color=colour, markersize=4)
     axis.axhline(0, color="grey", linewidth=0.6)
     axis.set(title="change of the mean pair cosine, one layer replaced (×: O1m)", xlabel="layer")
-    axis.legend(fontsize=8)
+    _legend_below(axis)
 
     axis = axes[1, 1]
     for pattern, colour in (("sink", "tab:orange"), ("diagonal", "tab:green")):
@@ -154,7 +159,7 @@ def curves(document: dict) -> Figure:
     ]
     axis.plot(at, norms, "k--", label="median scale‖W_QK‖₁ of the heads")
     axis.set(title="cheapest W at margin 1 (nuclear) beside the heads' own", xlabel="layer", yscale="log")
-    axis.legend(fontsize=8, loc="center right")
+    _legend_below(axis)
     return figure
 
 
@@ -180,14 +185,14 @@ def bos_curves(document: dict) -> Figure:
                 points.append(
                     (
                         int(words[0]),
-                        np.mean([item["mass_without_row_0"]["mean"] > 0.3 for item in scores]),
-                        np.mean([item["diagonal_without_row_0"]["mean"] > 0.3 for item in scores]),
+                        np.mean([item["mass_without_row_0"]["mean"] > SINK for item in scores]),
+                        np.mean([item["diagonal_without_row_0"]["mean"] > SINK for item in scores]),
                     )
                 )
         if points:
             lengths, sinks, diagonals = zip(*sorted(points))
-            axes[1].plot(lengths, sinks, style, color="tab:orange", label=f"{start}sink mass above 0.3")
-            axes[1].plot(lengths, diagonals, style, color="tab:green", label=f"{start}diagonal mass above 0.3")
+            axes[1].plot(lengths, sinks, style, color="tab:orange", label=f"{start}sink mass above {SINK:g}")
+            axes[1].plot(lengths, diagonals, style, color="tab:green", label=f"{start}diagonal mass above {SINK:g}")
             axes[1].set_xscale("log", base=2)
     axes[1].set(title="share of heads by length (row 0 excluded)", xlabel="tokens", ylim=(0, 1))
     if axes[1].has_data():

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from proofs_check.audit.meaning import main_condition
+from proofs_check.audit.meaning import SMALL_VALUE, main_condition
 
 Table = tuple[list[str], list[list[str]]]
 
@@ -58,7 +58,7 @@ def score_table(document: dict) -> Table:
 
 
 def layer_table(document: dict) -> Table:
-    """One row per layer: cosines, half-space, drift, what uniform attention does, scores, costs."""
+    """One row per layer: cosines, half-space and its chance, drift, what uniform attention does, scores, costs."""
     condition = main_condition(document)
     columns = [
         "layer",
@@ -66,6 +66,7 @@ def layer_table(document: dict) -> Table:
         "cos plain",
         "pairs",
         "half-space margin",
+        "chance",
         "D",
         "uniform: measured",
         "predicted",
@@ -86,6 +87,7 @@ def layer_table(document: dict) -> Table:
                 fixed(tokens["plain"]["mean"]),
                 fixed(tokens["pairs_plain"]),
                 {True: number(space["margin_lower"]), False: "none", None: "undecided"}[space["holds"]],
+                layer["half_space"]["chance"],
                 number(layer["drift"]["stream_measured"]["drift"]),
                 fixed(point["measured_change"], 3),
                 fixed(point["predicted_change"], 3),
@@ -195,7 +197,7 @@ def value_table(document: dict) -> Table:
             [
                 condition,
                 fixed(float(np.median(ratios))),
-                fixed(share([ratio <= 0.3 for ratio in ratios])),
+                fixed(share([ratio <= SMALL_VALUE for ratio in ratios])),
                 fixed(float(np.mean([item["half_space"] or 0.0 for item in values]))),
                 fixed(float(np.median([item["output_ratio"] for item in values]))),
                 fixed(float(np.median(correlations))) if correlations else "–",
@@ -204,7 +206,7 @@ def value_table(document: dict) -> Table:
     return [
         "condition",
         "median ‖v_s‖/mean‖v_j‖",
-        "heads at or below 0.3",
+        f"heads at or below {SMALL_VALUE:g}",
         "texts whose values lie in a half-space",
         "median ‖o‖/mean‖v‖",
         "median correlation of 1 - a_s with ‖o‖",

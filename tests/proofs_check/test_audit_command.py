@@ -17,6 +17,7 @@ import checkpoint_models
 import numpy as np
 import pytest
 
+from numerics.checkpoint import MissingModels
 from numerics.hull import min_norm_point
 from numerics.moments import mean_off_diagonal, moment_cosines
 from proofs_check import cli
@@ -408,7 +409,7 @@ def test_bad_options_are_one_sentence(sinkproof, tiny_checkpoint, text, tmp_path
 
 def test_smollm2_by_name_needs_the_package_that_carries_it(monkeypatch):
     monkeypatch.setattr(run, "find_spec", lambda name: None)
-    with pytest.raises(BadInput, match="make models"):
+    with pytest.raises(MissingModels, match="make models"):
         run.find_model("smollm2")
     assert run.find_model("smollm3") == Path("smollm3")
 
