@@ -95,7 +95,8 @@ EQUAL_SINK = with_lists(table(
     "aligned equal cycles, sink", "k >= 2 cycles of one length l = 4..49, sink aligned by c = 1/100, 1/10, 1/2: "
     "the sink default is cheaper for every k above last[l-4] up to the last k of 'equal cycles, self' "
     "(unaligned). Beyond, and for l >= 50, it is cheaper at c = 0 and so at every c ('alignment lowers the "
-    "sink'): one change of sides for each length and c.",
+    "sink'). With 'aligned single cycles' (k = 1): one change of sides for each length 4..95, 4..50, 4..13 (in this "
+    "order), none for longer cycles, where the sink is cheaper for every k >= 1.",
     SINK_CASES, (f"{TRIPLES}k > last[l - 4] and k <= unaligned[l - 4]]",), sink=True), unaligned=LAST[:46],
                         **ALIGNED_LISTS)
 

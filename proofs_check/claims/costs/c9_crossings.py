@@ -100,8 +100,9 @@ EQUAL_SELF = table(
                        "[[l, k] for l in range(4, 113) for k in range(2, last[l - 4] + 1)]"), sink=False)
 EQUAL_SINK = table(
     "equal cycles, sink", "k >= 2 cycles of one length l = 4..112 with lk < 225: for every k > last[l-4] the "
-    "sink default is cheaper, shown by multipliers. With 'sink beyond 225' and last[l-4] l < 225 there is "
-    "one change of sides for each length.",
+    "sink default is cheaper, shown by multipliers. With 'sink beyond 225', last[l-4] l < 225 and the single "
+    "cycles (k = 1) there is one change of sides for each length 4..99; from length 100 on (last is 0, and lk >= 225 "
+    "where k >= 2 and l > 112) the sink is cheaper for every k >= 1.",
     EQUAL_SINK_CASES, (ORTHONORMAL, "[[lengths[i], cycles[i]] for i in range(len(lengths))] == [[l, k] for l "
                        "in range(4, 113) for k in range(2, 57) if k > last[l - 4] and l*k < 225]"), sink=True)
 
