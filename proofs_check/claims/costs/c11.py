@@ -7,7 +7,7 @@ from fractions import Fraction
 import sympy
 
 from proofs_check.claim import Claim, Hypothesis, Instance, Part, Variant
-from proofs_check.claims.costs.building import listed, over_reals
+from proofs_check.claims.costs.building import listed, over_reals, settings
 from proofs_check.claims.derived import derived, false_formula
 from proofs_check.claims.exact import Matrix
 from theory.costs_causal import (
@@ -89,6 +89,7 @@ CAUSAL_DIAGONAL = "all(W[i][i] - W[i][j] {relation} 1 for i in range(T) for j in
 CAUSAL_SINK = "all(W[i][0] - W[i][j] {relation} 1 for i in range(1, T) for j in range(1, i + 1))"
 SQUARE = "sum(entry ** 2 for row in W for entry in row)"
 
+SIZES = range(1, 8)
 DIAGONAL_ON_MATRICES = Part(
     name="diagonal on matrices", quantifier="exists",
     text="There are W and kappa > 0 for T = 1..7 (listed) with: every causal margin 1; W W^T = diag(1 - "
@@ -104,7 +105,8 @@ DIAGONAL_ON_MATRICES = Part(
     satisfiable=Instance({"W": diagonal_matrix(2), "kappa": [1, 1]}),
     instances=listed([Instance({"W": diagonal_matrix(size),
                                 "kappa": [Fraction(k, k + 1) for k in range(1, size + 1)]})
-                      for size in range(1, 8)]))
+                      for size in SIZES]),
+    cases=settings("T", [(size,) for size in SIZES]))
 
 SINK_ON_MATRICES = Part(
     name="sink on matrices", quantifier="exists",
@@ -123,8 +125,8 @@ SINK_ON_MATRICES = Part(
                  "dot(flat(D), flat(F)) == T - 1",
                  "T < 3 or ((transpose(D) @ F)[2][1] == 1 / 3 and (transpose(D) @ F)[1][2] == 0)"),
     satisfiable=Instance({"F": frobenius_sink(2), "N": rank_one_sink(2)}),
-    instances=listed([Instance({"F": frobenius_sink(size), "N": rank_one_sink(size)}) for size in range(1,
-                                                                                                        8)]))
+    instances=listed([Instance({"F": frobenius_sink(size), "N": rank_one_sink(size)}) for size in SIZES]),
+    cases=settings("T", [(size,) for size in SIZES]))
 
 
 def false_bound(name: str, operator: str, text: str, constraint: str, conclusion: str, W: Matrix,
@@ -161,7 +163,7 @@ VARIANTS = (
                 "competitor)",
                 "all(W[i][0] - W[i][j] {relation} 1 for i in range(1, T) for j "
                 "in range(1, i))", f"{SQUARE} >= T - harmonic",
-                [[0, 0], [0, 0]]),
+                [[0, 0, 0], [0, 0, 0], [1, 0, 0]]),
     false_bound("unmasked nuclear diagonal", "wrong mask", "The causal diagonal costs at least m(T-1) in "
         "nuclear norm",
                 CAUSAL_DIAGONAL, "sum(sqrt((W @ transpose(W))[i][i]) for i in "
@@ -180,7 +182,7 @@ CLAIM = Claim(
               "token included): Frobenius m√(T-H_T), nuclear m(T-1)/√T, as without a mask. So the Frobenius "
               "and nuclear minimisers differ for the sink (T >= 3), not for the diagonal.",
     parts=(DIAGONAL, FROBENIUS, NUCLEAR, DIFFER, NOT_NUCLEAR, DIAGONAL_ON_MATRICES, SINK_ON_MATRICES),
-    variants=VARIANTS,
+    variants=VARIANTS, uses=("C1",),
     required="PROVED", required_formal="PROVED",
     scope_notes=(
         "The first five parts hold for all T; the argument that makes them the statement is in their texts "

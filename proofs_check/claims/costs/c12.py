@@ -6,9 +6,8 @@ from fractions import Fraction
 
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
 from proofs_check.claims.costs.building import (
-    ARGUMENT, CERTIFICATE_VARIABLES, DIAGONAL_MATRICES, ONE_SINGULAR_VALUE, covered, exchangeable, listed,
-    number_fact,
-    sink_certificate)
+    ARGUMENT, CERTIFICATE_VARIABLES, DIAGONAL_MATRICES, ONE_SINGULAR_VALUE, covered, exchangeable, gram_settings, listed,
+    number_fact, settings, sink_certificate)
 from proofs_check.claims.costs.c4 import SINK_ON_MATRICES
 from proofs_check.claims.derived import derived, false_formula
 from theory.costs_lemmas import identity
@@ -104,9 +103,11 @@ CIRCLE_ON_MATRICES = Part(
     variables=CERTIFICATE_VARIABLES, definitions=DIAGONAL_MATRICES,
     conclusions=(TIGHT_OR_UNUSED, *ONE_SINGULAR_VALUE[1:], "s == (m if T == 4 else m / 2) and count == T / "
         "2"),
-    satisfiable=SQUARE, instances=listed([SQUARE, PAIR]))
+    satisfiable=SQUARE, instances=listed([SQUARE, PAIR]),
+    cases=settings("x W m", [[case.values[name] for name in ("x", "W", "m")] for case in (SQUARE, PAIR)]))
 
 TURNS = {"T": "integer"}
+TURN_SIZES = range(3, 13)
 TURN_DEFINITIONS = {"angle": "2 * pi / T", "a": "1 / (1 - cos(angle))",
                     "U": "[[cos(angle * i), sin(angle * i)] for i in range(T)]"}
 RANK_TWO_ON_MATRICES = Part(
@@ -117,10 +118,11 @@ RANK_TWO_ON_MATRICES = Part(
     conclusions=("all(a * (1 - cos(angle * (i - j))) >= 1 - 1 / 10**30 for i in range(T) for j in range(T) "
         "if j != i)",
                  "abs(sum(a * dot(row, row) for row in U) - a * T) <= 1 / 10**30"),
-    satisfiable=Instance({"T": 3}), instances=listed([Instance({"T": size}) for size in range(3, 13)]))
+    satisfiable=Instance({"T": 3}), instances=listed([Instance({"T": size}) for size in TURN_SIZES]),
+    cases=settings("T", [(size,) for size in TURN_SIZES]))
 
-SINK_RANK_CASES = [sink_certificate(*exchangeable(2, 1, 1, 4, 4, 0, 1)),
-                   sink_certificate(*exchangeable(5, 1, 1, 4, 4, 0, 1))]
+SINK_RANK_TOKENS = (exchangeable(2, 1, 1, 4, 4, 0, 1), exchangeable(5, 1, 1, 4, 4, 0, 1))
+SINK_RANK_CASES = [sink_certificate(*tokens) for tokens in SINK_RANK_TOKENS]
 SINK_RANK = Part(
     name="sink at rank one", quantifier="exists",
     text="The sink's minimiser has rank one, so a head of dimension 1 pays what any head pays: shown here on two "
@@ -128,7 +130,8 @@ SINK_RANK = Part(
     variables=SINK_ON_MATRICES.variables, hypotheses=SINK_ON_MATRICES.hypotheses,
     definitions=SINK_ON_MATRICES.definitions,
     conclusions=(*SINK_ON_MATRICES.conclusions, "rank(W) == 1"), satisfiable=SINK_RANK_CASES[0],
-    instances=listed(SINK_RANK_CASES))
+    instances=listed(SINK_RANK_CASES),
+    cases=settings("T r2 rho beta sigma2 m", [(*gram_settings(*tokens), 1) for tokens in SINK_RANK_TOKENS]))
 
 CHEAP = Part(
     name="a diagonal costs at least", text="", variables={"x": "matrix", "W": "matrix", "m": "scalar"},
@@ -169,7 +172,7 @@ VARIANTS = (
 CLAIM = Claim(
     id="C12", title="Head dimension", family="costs",
     statement="On exchangeable tokens the cheapest sink has rank one (C4), so it costs the "
-              "same at every head dimension >= 1. Rank one is a diagonal for at most two tokens. On T "
+              "same at every head dimension >= 1. Rank one is a diagonal for at most two tokens. On T >= 2 "
               "orthonormal tokens the rank-two W with logits proportional to cos(2 pi(i-j)/T) costs "
               "mT/(1-cos(2 pi/T)) in nuclear norm, an upper bound, which is ~ mT³/(2 pi²) given x²/2 - x⁴/24 <= 1 - "
               "cos x <= x²/2 (x = 2 pi/T); T >= 3 unit tokens equally "

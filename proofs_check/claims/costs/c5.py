@@ -9,7 +9,7 @@ from proofs_check.claim import Claim, Hypothesis, Instance, Part, Variant
 from proofs_check.claims.costs.building import (
     CERTIFICATE_VARIABLES, DIAGONAL_MATRICES, ONE_SINGULAR_VALUE, SINK_MATRICES, diagonal_certificate,
     exchangeable, listed,
-    mean, number_fact, sink_certificate)
+    mean, number_fact, settings, sink_certificate)
 from proofs_check.claims.derived import derived, false_formula
 from proofs_check.claims.exact import add, axis, dot, outer
 from theory import costs_boundary
@@ -48,13 +48,14 @@ FROBENIUS = derived(
 EXPONENT = derived(
     costs_boundary.critical_exponent_rate, "critical exponent",
     "Orthonormal, T >= 3, p > 0: with B = log(T-1), D = log(T²/(T²-1)), A = B + D = log(T²/(T+1)), log T = A "
-    "+ C, the sink is cheaper iff 2B/p > A iff p < p_c = 2B/A; 2 - p_c = 2D/A and 2/(T² log T) < 2 - p_c < "
-    "2/((T²-1) log(T-1)).",
+    "+ C, the sink is cheaper iff 2B/p > A iff p < p_c = 2B/A; 2 - p_c = 2D/A; and, given 1/T² <= D <= 1/(T²-1) "
+    "(D_lower, D_upper), 2/(T² log T) < 2 - p_c < 2/((T²-1) log(T-1)).",
     words=WORDS, satisfiable=RATE,
     counterexamples={"D_lower": {**RATE, "D": Fraction(1, 100)}, "D_upper": {**RATE, "D": 1}})
 INCREASES = derived(
     costs_boundary.critical_exponent_increases, "critical exponent increases",
-    "2 - p_c = 2D/A falls in T, so p_c grows to 2: each p < 2 is won by the sink from one T on.",
+    "Given that D = log(T²/(T²-1)) falls and A = log(T²/(T+1)) grows in T (D_falls, A_grows): 2 - p_c = 2D/A falls in "
+    "T. So p_c grows, to 2 by the upper bound of 'critical exponent': each p < 2 is won by the sink from one T on.",
     words=WORDS, satisfiable={"A1": 1, "A2": 2, "D1": 2, "D2": 1},
     counterexamples={"D_falls": {"A1": 1, "A2": 2, "D1": 1, "D2": 3},
                      "A_grows": {"A1": 3, "A2": 1, "D1": 2, "D2": 1}})
@@ -99,7 +100,8 @@ def bracket(tokens: int) -> Instance:
     return Instance({"T": tokens, "below": value - gap, "above": value + gap})
 
 
-BRACKETS = [bracket(tokens) for tokens in (3, 4, 5, 6, 10, 30, 100, 1000, 10_000)]
+BRACKETED = (3, 4, 5, 6, 10, 30, 100, 1000, 10_000)
+BRACKETS = [bracket(tokens) for tokens in BRACKETED]
 ON_BOTH_SIDES = Part(
     name="critical exponent on both sides", quantifier="exists",
     text="For T = 3, 4, 5, 6, 10, 30, 100, 1000, 10000 (listed): at `below` the orthonormal sink T/√(T+1) "
@@ -110,19 +112,19 @@ ON_BOTH_SIDES = Part(
     conclusions=("T / sqrt(T + 1) < (T - 1) ** (1 / below)", "T / sqrt(T + 1) > (T - 1) ** (1 / above)",
                  "1 < below and below < above and above < 2 and above - below <= 2 / 10**11",
                  "1 / T**2 < log(T**2 / (T**2 - 1)) and log(T**2 / (T**2 - 1)) < 1 / (T**2 - 1)"),
-    satisfiable=BRACKETS[0], instances=listed(BRACKETS))
+    satisfiable=BRACKETS[0], instances=listed(BRACKETS), cases=settings("T", [(tokens,) for tokens in BRACKETED]))
+MASS_SIDES = ((4, HALF, 1), (5, HALF, 1), (40, HALF, 1), (3, Fraction(37, 100), 1), (3, Fraction(38, 100), 0),
+              (3, HALF, 0), (2, Fraction(1, 10**9), 0))  # T, eps, side
 MASS_BOUNDARY = Part(
     name="mass form on both sides", quantifier="exists",
     text="p = 1, orthonormal, by balls, for the listed (T, eps, side): side = 1 where the sink (L+log "
-         "T)T/√(T+1) is cheaper than the diagonal (L+log(T-1))(T-1), 0 where it is not: T = 4 at eps = 1/2, "
-         "T = 3 at eps = 0.37 and 0.38, T = 2 at eps = 10^-9.",
+         "T)T/√(T+1) is cheaper than the diagonal (L+log(T-1))(T-1), 0 where it is not: side 1 for T = 4, 5, 40 "
+         "at eps = 1/2 and T = 3 at eps = 0.37; side 0 for T = 3 at eps = 0.38 and 1/2 and T = 2 at eps = 10^-9.",
     variables={"T": "integer", "eps": "scalar", "side": "integer"}, definitions={"L": "log((1 - eps) / eps)"},
     conclusions=("iff((L + log(T)) * T / sqrt(T + 1) < (L + log(T - 1)) * (T - 1), side == 1)",),
     satisfiable=Instance({"T": 4, "eps": HALF, "side": 1}),
-    instances=listed([Instance({"T": tokens, "eps": eps, "side": side}) for tokens, eps, side in (
-        (4, HALF, 1), (5, HALF, 1), (40, HALF, 1), (3, Fraction(37, 100), 1), (3, Fraction(38, 100), 0),
-        (3, HALF, 0),
-        (2, Fraction(1, 10**9), 0))]))
+    instances=listed([Instance({"T": tokens, "eps": eps, "side": side}) for tokens, eps, side in MASS_SIDES]),
+    cases=settings("T eps side", MASS_SIDES))
 
 
 def token_sink(size: int) -> Instance:
@@ -134,16 +136,18 @@ def token_sink(size: int) -> Instance:
                      "t": size * (size - 1) * squares[0] * squares[1]})
 
 
+AMONG_SIZES = range(2, 8)
 AMONG_ON_MATRICES = Part(
     name="sink among the tokens on matrices", quantifier="exists",
-    text="For T = 2..7 (listed) orthonormal tokens with token 1 as the sink: all margins of W are 1, W has "
+    text="For T = 2..7 (listed) orthonormal tokens with token 1 as the sink: all margins of W are m = 1, W has "
          "rank one and ‖W‖_F² = T-1, and the equal multipliers give G = tW: W is cheapest for every p, at "
          "√(T-1).",
     variables={"x": "matrix", "W": "matrix", "m": "scalar", "t": "scalar"}, definitions={"T": "len(x)"},
-    conclusions=("all(x[i] @ W @ (x[0] - x[j]) == m for i in range(T) for j in "
+    conclusions=("x @ transpose(x) == eye(T) and m == 1", "all(x[i] @ W @ (x[0] - x[j]) == m for i in range(T) for j in "
         "range(1, T))", "rank(W) == 1", "trace(transpose(W) @ W) == (T - 1) * m**2",
                  "t > 0 and sum(outer(x[i], x[0] - x[j]) for i in range(T) for j in range(1, T)) == t * W"),
-    satisfiable=token_sink(2), instances=listed([token_sink(size) for size in range(2, 8)]))
+    satisfiable=token_sink(2), instances=listed([token_sink(size) for size in AMONG_SIZES]),
+    cases=settings("T", [(size,) for size in AMONG_SIZES]))
 
 
 def both(case: tuple) -> Instance:
@@ -222,10 +226,12 @@ CLAIM = Claim(
     statement="Under C4's conditions the sink is cheaper iff (1-rho)² < (T-1)^{2/p} "
               "rho_T(sigma²-2beta+rho_T). Orthonormal: at p = 1 iff T >= 3; for p >= 2 never (at p = 2 by the "
               "factor T/√(T²-1)); for T >= 3 iff p < p_c(T) = 2 log(T-1)/log(T²/(T+1)), with 2/(T² log T) < "
-              "2-p_c < 2/((T²-1)log(T-1)) and p_c increasing to 2. Sink one of the T orthonormal tokens: "
+              "2-p_c < 2/((T²-1)log(T-1)) and p_c increasing to 2, given x/(1+x) <= log(1+x) <= x and that "
+              "log(T²/(T²-1)) falls and log(T²/(T+1)) grows. Sink one of the T orthonormal tokens: "
               "m√(T-1) for every p. Fixed rho > 0 and sigma²-2beta+rho > 0: the sink's cost is bounded and "
               "wins for every p < ∞ from some T on; at beta = rho = sigma² it is of order √T. Mass form, "
-              "orthonormal, p = 1: T >= 4 suffices for every eps <= 1/2, T = 3 iff eps < 16/43, T = 2 never.",
+              "orthonormal, p = 1: T >= 4 suffices for every eps <= 1/2 (given log(1+x) <= x), T = 3 iff eps < "
+              "16/43, T = 2 never (log T > log(T-1)).",
     parts=(GENERAL, SQUARES, NUCLEAR, FROBENIUS, EXPONENT, INCREASES, AMONG, BOUNDED_SINK, UNBOUNDED,
            MASS_NUCLEAR, MASS_THREE, LOG_3, ON_BOTH_SIDES, MASS_BOUNDARY,
            AMONG_ON_MATRICES),

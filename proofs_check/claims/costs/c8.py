@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import inf
 
 from proofs_check.claim import Claim, Hypothesis, Instance, Part, Variant
-from proofs_check.claims.costs.building import listed
+from proofs_check.claims.costs.building import listed, settings
 from proofs_check.claims.derived import derived, false_formula
 from proofs_check.claims.exact import Matrix, dot
 from theory.scaling import PATTERNS, Cell, qk_order, total_order, value_order
@@ -76,7 +76,8 @@ ORDERS = {(label, pattern): order_part(label, cell, pattern) for label, cell in 
 LOWER = derived(
     lower_bound, "any tokens: lower bound",
     "Any tokens, T >= 2, lam = λ_max(XHXᵀ) > 0, W a diagonal of margin m, cost = ‖W‖_1: Σ_{i≠j} x_iᵀW(x_i-x_j) = "
-    "T⟨XHXᵀ, W⟩ is at least m T(T-1) ('margins') and at most T lam cost ('hoelder'), so cost >= m(T-1)/lam.",
+    "T⟨XHXᵀ, W⟩ is at least m T(T-1) ('margins') and at most T lam cost ('hoelder'), so cost >= m(T-1)/lam. The two inequalities "
+    "are taken as given here: they are C3's uniform bound in nuclear norm (in Rocq C3_uniform, for every dual pair).",
     words={"margins": "the T(T-1) margins add up to at least m T(T-1)", "hoelder": "T⟨XHXᵀ,W⟩ <= T‖XHXᵀ‖_∞‖W‖_1"},
     satisfiable={"T": 2, "m": 1, "lam": 1, "cost": 1, "total_margin": 2},
     counterexamples={"margins": {"T": 2, "m": 1, "lam": 1, "cost": 0, "total_margin": 0},
@@ -127,7 +128,8 @@ ON_TOKENS = Part(
          "semidefinite, so that m(T-1)/lam <= tr W.",
     variables={"x": "matrix", "m": "scalar", "lam": "scalar"}, definitions=MATRIX_TEXT, hypotheses=(UNIT, DISTINCT),
     conclusions=("T == d", FEASIBLE, SUM_OF_MARGINS, "psd(lam * eye(d) - scatter)", "m * (T - 1) / lam <= trace(W)"),
-    satisfiable=tokens_instance(CLOUDS[1]), instances=listed([tokens_instance(x) for x in CLOUDS]))
+    satisfiable=tokens_instance(CLOUDS[1]), instances=listed([tokens_instance(x) for x in CLOUDS]),
+    cases=settings("x", [(x,) for x in CLOUDS]))
 
 T_SINK, ROOT_SINK = Fraction(399, 40), Fraction(401, 40)  # t² + 1 = root²
 T_DIAGONAL, ROOT_DIAGONAL = Fraction(401, 40), Fraction(399, 40)  # t² - 1 = root²
@@ -207,12 +209,13 @@ VARIANTS = (
 
 CLAIM = Claim(
     id="C8", title="T against T^{3/2}", family="costs",
-    statement="Total ‖W_QK‖_p + ‖W_VO‖_p on exchangeable tokens with d of order T. Unit norm, orthonormal, κ = 1/√d, ω "
-              "= 1, p = 1, margin: sink Θ(T), diagonal Θ(T^{3/2}); also with fixed ρ > 0. At p = 2: Θ(T) and Θ(T); at "
-              "p = ∞: Θ(T) and Θ(T^{1/2}). Mass form: Θ(T log T) and Θ(T^{3/2} log T). LayerNorm scale r = √d, κ = "
+    statement="Total ‖W_QK‖_p + ‖W_VO‖_p on exchangeable tokens with d of order T. Unit norm, κ = 1/√d, ω = 1, p = 1, "
+              "margin: sink Θ(T), diagonal Θ(T^{3/2}), on orthonormal tokens and with fixed ρ > 0. Orthonormal tokens "
+              "alone: at p = 2 Θ(T) and Θ(T); at p = ∞ Θ(T) and Θ(T^{1/2}); in mass form, p = 1, Θ(T log T) and "
+              "Θ(T^{3/2} log T). LayerNorm scale r = √d, κ = "
               "1/√d, p = 1: Θ(T^{1/2}) for both at ω = 1, Θ(1) and Θ(T^{1/2}) at ω = 1/√d, Θ(T) for both at ω = √d. "
-              "The product ‖W_QK‖_1·‖W_VO‖_F at κ = 1: Θ(T) and Θ(T^{3/2}). Any unit tokens: m(T−1)/λ_max(XHXᵀ) <= the "
-              "diagonal's nuclear cost <= md/(1−max_{i≠j}⟨x_i,x_j⟩). With ρ = cT^{−δ}, β = 0, κ = 1/√d the sink's QK "
+              "The product ‖W_QK‖_1·‖W_VO‖_F at κ = 1: Θ(T) and Θ(T^{3/2}). Distinct unit tokens: the diagonal's nuclear "
+              "cost is <= md/(1−max_{i≠j}⟨x_i,x_j⟩) and, given C3's uniform bound, >= m(T−1)/λ_max(XHXᵀ). With ρ = cT^{−δ}, β = 0, κ = 1/√d the sink's QK "
               "side is Θ(T^{(1+δ)/2}) for 0 < δ < 1 and Θ(T) for δ >= 1.",
     parts=(*ORDERS.values(), LOWER, UPPER, ON_TOKENS), variants=VARIANTS, uses=("C4", "C7"), required="PROVED",
     required_formal="PROVED",
@@ -223,7 +226,8 @@ CLAIM = Claim(
         "Independent uniform unit tokens with d = T: that λ_max(XHXᵀ) stays bounded and max⟨x_i,x_j⟩ away from 1 with "
         "high probability is random matrix theory and not proved here; the two bounds hold for every draw.",
         "Exponents measured by `sinkproof scale` are fits, never part of this claim's evidence.",
-        "The lower bound for any tokens is C3's uniform bound in nuclear norm, in symbols; no more is claimed for it.",
+        "The lower bound for any tokens is C3's uniform bound in nuclear norm, in symbols: the sum of the margins and "
+        "Hölder's inequality are its hypotheses, taken as given. C3 states it on matrices; Rocq proves it (C3_uniform).",
         "'Fixed ρ' means 0 < ρ < 1 with σ²−2β+ρ > 0 and β² <= σ²ρ. Not claimed here: d that does not grow like T; "
         "any order for real embeddings.",
     ),

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from proofs_check.claim import Claim, Instance, Part
 from proofs_check.claims.costs import c9_aligned, c9_crossings
-from proofs_check.claims.costs.building import listed, lowest_terms
+from proofs_check.claims.costs.building import listed, lowest_terms, settings
 from proofs_check.claims.derived import derived, false_formula
 from theory import costs_bigram, costs_bigram_beyond
 from theory.costs_lemmas import identity, nonnegative, positive
@@ -145,8 +145,8 @@ PERMUTATIONS = ([1, 0], [1, 2, 0], [1, 0, 3, 2], [1, 2, 3, 0], [1, 2, 0, 4, 3], 
                 [1, 2, 0, 4, 5, 3, 7, 6])
 ON_MATRICES = Part(
     name="sink default on matrices", quantifier="exists",
-    text="For seven listed permutations of n = 2..8 orthonormal tokens, one W each: logits minus the sink's "
-         "are 1 on the target and -1 elsewhere, and W W^T = 4(I - 11^T/n) + ((n-2)²/(n+1)) 11^T/n, so its "
+    text="For seven listed permutations of n = 2, 3, 4 (two of them), 5, 6 and 8 orthonormal tokens, one W each: "
+         "logits minus the sink's are 1 on the target and -1 elsewhere, and W W^T = 4(I - 11^T/n) + ((n-2)²/(n+1)) 11^T/n, so its "
          "singular values are 2 (n-1 times) and (n-2)/√(n+1).",
     variables={"W": "matrix", "target": "integers"}, definitions={"n": "len(W)"},
     conclusions=("all(target[i] != i for i in range(n)) and all(any(target[i] == j for i in range(n)) for j "
@@ -155,7 +155,8 @@ ON_MATRICES = Part(
                  "range(n))",
                  "W @ transpose(W) == [[(4 if i == j else 0) - 4 / n + (n - 2)**2 / ((n + 1) * n) for j in "
                  "range(n)] for i in range(n)]"),
-    satisfiable=sink_matrix([1, 0]), instances=listed([sink_matrix(item) for item in PERMUTATIONS]))
+    satisfiable=sink_matrix([1, 0]), instances=listed([sink_matrix(item) for item in PERMUTATIONS]),
+    cases=settings("target", [(item,) for item in PERMUTATIONS]))
 
 THREE = BEYOND[6]
 VARIANTS = (
@@ -189,8 +190,8 @@ CLAIM = Claim(
               "never wins and an aligned one from one n on; nuclear 2n-3 for involutions (the sink never "
               "wins), 2n-3+(2√3-3)b with b 3-cycles among 2-cycles. Nuclear crossings, orthonormal sink: one "
               "n-cycle: self up to 99, sink from 100 on; 3-cycles: self up to 48, sink from 51 on; cycles of "
-              "one length 4..112: one change of sides, at the number of cycles in the table; any lengths >= "
-              "3: sink from 231 on. Sink aligned by c = 1/100, 1/10, 1/2: one n-cycle: self up to 95, 50, 13; "
+              "one length 4..99: one change of sides, at the number of cycles in the table; of one length >= 100: "
+              "sink, whatever their number; any lengths >= 3: sink from 231 on. Sink aligned by c = 1/100, 1/10, 1/2: one n-cycle: self up to 95, 50, 13; "
               "3-cycles: self up to 48, 33, 9, sink from 51, 36, 12 on; with 2-cycles and for cycles of one "
               "length the tables in notes/C9.md. The ansatz 2P+I-(3/n)11^T is optimal for single cycles of 4..11 "
               "tokens and not for 12, and would put the crossing at 73.",
