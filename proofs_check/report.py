@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from proofs_check.certificates import write_whole
@@ -13,11 +13,43 @@ from proofs_check.verdict import reaches
 from proofs_check.verify import ClaimResult, Options, claim_directory, environment
 
 SCHEMA = "sinkproof/report/1"
+DAGGER_LINE = ("† for every size through a reduction that stands in words in the part's text and the claim's page: "
+               "read it (notes/trust.md)")
 
 
 def required(result: ClaimResult) -> str:
     """The headline this run must reach: the formal one only where the formal proofs could be rebuilt."""
     return result.claim.required if environment().get("rocq") == "" else result.claim.required_formal
+
+
+def reduction_in_words(result: ClaimResult) -> bool:
+    """Does the scope "as stated" rest on a part proved only for the scalars to which words reduce its matrices?
+
+    A derivation or a cover is about parameters; nothing replays that the statement comes down to them, unless Rocq
+    proves that part too.  A claim that says no more than its instances needs no such words.
+    """
+    proved = [record for _, record in result.replayed if record.role == "evidence" and record.outcome == "holds"]
+    scalar = {record.target for record in proved if record.kind in ("derivation", "cover")}
+    formal = {record.target for record in proved if record.kind == "formal" and record.grade == "kernel"}
+    return (result.verdict.outcome, result.verdict.scope) == ("holds", "as stated") and bool(scalar - formal)
+
+
+def scope_shown(row: Mapping[str, object]) -> str:
+    """The scope of a claim's row as tables print it: with a dagger where a reduction stands in words."""
+    return f"{row['scope']} †" if row.get("reduction_in_words") else row["scope"]
+
+
+def verdict_shown(row: Mapping[str, object]) -> str:
+    """A claim's verdict in one phrase, as in ``PROVED, exact, as stated †`` or ``PROVED ON instances: 30, exact``."""
+    if row["headline"] == "PROVED ON":  # its label names the scope
+        return f"PROVED ON {scope_shown(row)}, {row['grade'].replace('_', ' ')}"
+    known = [row["grade"].replace("_", " "), scope_shown(row)] if row["scope"] else []
+    return ", ".join([row["label"], *known])
+
+
+def dagger_line(rows: Iterable[Mapping[str, object]]) -> str:
+    """The line below a table that has a dagger; "" where there is none."""
+    return DAGGER_LINE if any(row.get("reduction_in_words") for row in rows) else ""
 
 
 def neighbours(result: ClaimResult) -> dict:
@@ -83,7 +115,8 @@ def claim_row(result: ClaimResult, options: Options) -> dict:
     return {
         "id": result.claim.id, "title": result.claim.title, "family": result.claim.family,
         "headline": verdict.headline, "label": verdict.label, "outcome": verdict.outcome, "grade": verdict.grade,
-        "scope": verdict.scope, "reasons": list(verdict.reasons), "required": required(result),
+        "scope": verdict.scope, "reduction_in_words": reduction_in_words(result),
+        "reasons": list(verdict.reasons), "required": required(result),
         "reached": reaches(verdict, required(result)), "uses": list(result.claim.uses),
         "scope_notes": list(result.claim.scope_notes), "statement": result.claim.statement,
         "seconds": round(sum(result.seconds.values()), 3), "hypotheses": hypotheses(result),
@@ -141,8 +174,10 @@ def markdown(document: dict) -> str:
              f"{document['neighbours']['planted']}, killed {document['neighbours']['killed']}.", "",
              "| claim | verdict | grade | scope | title |", "|---|---|---|---|---|"]
     for row in document["claims"]:
-        lines.append(f"| [{row['id']}](#{row['id'].lower()}) | {row['label']} | {row['grade']} | {row['scope']} "
-                     f"| {row['title']} |")
+        lines.append(f"| [{row['id']}](#{row['id'].lower()}) | {row['label']} | {row['grade']} "
+                     f"| {scope_shown(row)} | {row['title']} |")
+    footnote = dagger_line(document["claims"])
+    lines += ["", footnote] if footnote else []
     total = document["neighbours"]
     lines += ["", "## False neighbours", "", f"{total['killed_exactly']} of {total['planted']} fall to a "
               "counterexample in exact arithmetic, the rest to one in ball arithmetic. Each engine by itself "
@@ -156,7 +191,7 @@ def markdown(document: dict) -> str:
               for row in document["claims"] for item in row["neighbours"]["listed"]]
     for row in document["claims"]:
         lines += ["", f"## {row['id']}", "", row["statement"], "",
-                  f"**{row['label']}**: {'; '.join(row['reasons'])}", ""]
+                  f"**{verdict_shown(row)}**: {'; '.join(row['reasons'])}", ""]
         lines += [f"- Scope: {note}" for note in row["scope_notes"]]
         lines += [f"- Hypothesis *{item['name']}* ({item['part']}): {item['needed']}"
                   + (f", `{item['counterexample']}`" if item["counterexample"] else "") for item in row["hypotheses"]]

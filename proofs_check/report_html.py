@@ -21,7 +21,7 @@ from proofs_check import __version__
 from proofs_check.certificates import write_whole
 from proofs_check.inputs import BadInput
 from proofs_check.kernel import GRADES
-from proofs_check.report import SCHEMA
+from proofs_check.report import SCHEMA, dagger_line, scope_shown, verdict_shown
 from proofs_check.report_page import claims, graph, written
 from proofs_check.report_page.font import FAMILY, math_font
 from proofs_check.report_page.prose import prose
@@ -80,6 +80,9 @@ def html(document: Mapping[str, object], statements: Mapping[str, Mapping[str, o
         order=HEADLINES,
         grades=GRADES,
         trusted=trusted,
+        scope_shown=scope_shown,
+        verdict_shown=verdict_shown,
+        dagger_line=dagger_line(rows),
         remarks=remarks,
         tone=tone,
         pictures={name: written.pictures(name) for name in links},

@@ -17,7 +17,7 @@ from proofs_check.engines.gathering import Context
 from proofs_check.engines.ledger import ledger
 from proofs_check.falsify import counterexamples, read_saved
 from proofs_check.kernel import bound_names, canonical, digest, replay_files
-from proofs_check.report import claim_row
+from proofs_check.report import claim_row, dagger_line, verdict_shown
 from proofs_check.verify import Options, collect, is_fresh, selected
 
 
@@ -124,7 +124,8 @@ def _verdict_lines(claim: Claim, row: dict | None, out: Path) -> list[str]:
     if row is None:
         return [f"No evidence of this code in {out}; run: sinkproof verify {claim.id} --out {out}"]
     counts = Counter(item["kind"] for item in row["evidence"])
-    return [f"Verdict: {row['label']}", *(f"  {reason}" for reason in row["reasons"]),
+    footnote = dagger_line([row])
+    return [f"Verdict: {verdict_shown(row)}", *(f"  {line}" for line in (footnote, *row["reasons"]) if line),
             f"  certificates: {', '.join(f'{count} {kind}' for kind, count in sorted(counts.items()))}; "
             f"list them with --json, replay them with: sinkproof check {out}"]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from proofs_check.display import Steps, show_table
-from proofs_check.report import exit_code, write_report
+from proofs_check.report import dagger_line, exit_code, scope_shown, write_report
 from proofs_check.verify import Options, selected
 from proofs_check.verify import verify as run_verify
 
@@ -54,10 +54,13 @@ def verify(ids: tuple[str, ...], profile: str, out: Path, jobs: int, seed: int, 
     if as_json:
         print(json.dumps(document, indent=1, ensure_ascii=False))
         return exit_code(document)
-    rows = [(row["id"], row["label"], row["grade"], row["scope"],
+    rows = [(row["id"], row["label"], row["grade"], scope_shown(row),
              f"{row['neighbours']['killed']}/{row['neighbours']['planted']}",
              row["title"]) for row in document["claims"]]
     show_table("Verdicts", ("claim", "verdict", "grade", "scope", "killed", "title"), rows, styled=1)
+    footnote = dagger_line(document["claims"])
+    if footnote:
+        print(footnote)
     total = document["neighbours"]
     if profile == "full":
         show_table("Neighbours by engine", ("engine", "planted", "killed"),
