@@ -61,6 +61,8 @@ class Part:
     whose conclusions must then be the part's.  `sampled(seed, trials)` makes independent trials and returns (trials,
     violations).  A formal theorem is looked up by (claim id, part name).
     `bounds` holds counterexamples to the part without a bound of a parameter, by the names that `subjects` lists.
+    `cases` are formulas in the variables and definitions of an "exists" part whose text is about a list: the kernel
+    asks for an instance of each.  An "exists" part without cases is settled by any one instance.
     """
 
     name: str
@@ -82,6 +84,7 @@ class Part:
     derivation: Callable[[], object] | None = None
     splits: Callable[[], Sequence[str]] | None = None
     bounds: Mapping[str, Instance] = field(default_factory=dict)
+    cases: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if self.instances is not None and not callable(self.instances):
@@ -119,6 +122,7 @@ class Part:
             raise ValueError(f"expected hypotheses of part '{self.name}' to drop, got {sorted(set(drop) - known)}; "
                              f"choose from {sorted(known)}")
         changes.setdefault("quantifier", "forall")  # to be refuted, a statement has to be about all instances
+        changes.setdefault("cases", ())  # and then it has none to list
         kept = tuple(changes.pop("hypotheses", [item for item in self.hypotheses if item.name not in drop]))
         return Variant(operator, counterexample,
                        replace(self, name=name, text=text, hypotheses=kept, attainment="", satisfiable=None,
@@ -200,6 +204,7 @@ def _statement(part: Part, formal: dict) -> dict:
         "definitions": [[name, text] for name, text in part.definitions.items()],
         "hypotheses": [{"name": item.name, "text": item.text, "formula": item.formula} for item in part.hypotheses],
         "conclusions": list(part.conclusions), "attainment": part.attainment, "formal": formal,
+        **({"cases": list(part.cases)} if part.cases else {}),  # left out where empty: the digests of old claims stay
     }
 
 

@@ -63,10 +63,15 @@ def _sound_part(part: Part, path: Path) -> Part:
           f"a `name` in each parameter of {name}", "one without")
     _items(part.hypotheses, Hypothesis, f"`hypotheses` of {name}")
     _items(part.conclusions, str, f"`conclusions` of {name}", least=1)
+    _items(part.cases, str, f"`cases` of {name}")
+    _need(not part.cases or part.quantifier == "exists", f"`cases` in {name} only with the quantifier exists",
+          part.quantifier)
+    _need(len(set(part.cases)) == len(part.cases), f"different `cases` in {name}", "one of them twice")
     for item in part.hypotheses:
         _texts(item, f"a hypothesis of {name}", ("name", "text", "formula"))
         _need(_readable(item.name), f"names of hypotheses of {name} of at most 100 printable letters", item.name)
     formulas = [item.formula for item in part.hypotheses] + list(part.conclusions) + list(part.definitions.values())
+    formulas += list(part.cases)
     for text in formulas + ([part.attainment] if part.attainment else []):
         _formula(text, name)
     known = {"satisfiable": part.satisfiable, "attained": part.attained,

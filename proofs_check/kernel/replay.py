@@ -11,6 +11,9 @@ names its target and a role:
                   parameters are hypotheses too, under the names of `bound_names`
     refuted       one instance meets every hypothesis of a part or variant and violates its conclusions
 
+A part that says `exists` may list *cases*, formulas: its evidence then needs, for each of them, an instance on which it
+is true, and no choice of instances settles less than the whole list.
+
 Nothing in a certificate is believed: statements come from `claim.json`, values are parsed as exact numbers, and a
 `Replayed` record can only be made here.
 """
@@ -97,6 +100,7 @@ def _replay(claim: dict, certificate: dict, directory: Path) -> Replayed:
     part = parts.get(target) or variants[target]
     quantifier = field(part, "quantifier", str, "part")
     need(quantifier in _ADMITS, f"a part's quantifier is one of {', '.join(_ADMITS)}")
+    read_cases(part)
 
     if kind in _INSTANCE_ROLES:
         need(role in _INSTANCE_ROLES[kind], f"a certificate of kind '{kind}' cannot have the role '{role}'")
@@ -109,6 +113,18 @@ def _replay(claim: dict, certificate: dict, directory: Path) -> Replayed:
         outcome, grade, scope = _EVIDENCE[kind](part, body, directory)
     return Replayed(claim["id"], claim_digest, digest(certificate), target, role, subject, kind,
                     field(certificate, "engine", str, "certificate"), outcome, grade, scope, _MINT)
+
+
+def read_cases(part: dict) -> list[str]:
+    """The formulas of which each needs an instance of its own making; only a part that says `exists` has any."""
+    if "cases" not in part:
+        return []
+    cases = field(part, "cases", list, "part")
+    need(field(part, "quantifier", str, "part") == "exists", "only an 'exists' part has cases")
+    need(len(cases) > 0 and all(isinstance(text, str) and text.strip() for text in cases),
+         "cases are a list of formulas, none of them empty")
+    need(len(set(cases)) == len(cases), "the same case is listed twice")
+    return cases
 
 
 def bound_names(parameters: list) -> dict[str, tuple[str, str]]:
@@ -207,6 +223,7 @@ def _instances(part: dict, role: str, subject: str, body: dict, directory: Path)
     need(len(listed) > 0, "a certificate needs at least one instance")
     need(len(listed) == 1 or role == "evidence", f"the role '{role}' takes one instance")
     refutes, enclosed, seen = role in ("dropped", "refuted"), False, set()
+    missing = read_cases(part) if role == "evidence" else []
     for table in listed:
         meets, concludes, balls, values = examine(part, table, directory, subject, role == "attained")
         if len(listed) > 1:  # compared as values, since one number can be written in several ways
@@ -215,11 +232,25 @@ def _instances(part: dict, role: str, subject: str, body: dict, directory: Path)
         need(meets, "an instance violates a hypothesis")
         need(concludes is not refutes,
              "the conclusions hold on the instance" if refutes else "a conclusion fails on an instance")
+        found = {text: _decided(part, text, values, table["witnesses"]) for text in missing}
+        enclosed = enclosed or any(balls for true, balls in found.values() if true)
+        missing = [text for text in missing if not found[text][0]]
     need(len(seen) == len(listed) or len(listed) == 1, "the same instance is listed twice")
+    need(not missing, f"no instance for the case {missing[0] if missing else ''}")
     grade = "enclosed" if enclosed else "exact"
     if refutes:
         return "refuted", grade, "as stated"
-    return "holds", grade, "as stated" if quantifier == "exists" else f"instances: {len(listed)}"
+    whole = quantifier == "exists" and (role == "evidence" or "cases" not in part)
+    return "holds", grade, "as stated" if whole else f"instances: {len(listed)}"
+
+
+def _decided(part: dict, text: str, values: dict, witnesses: dict) -> tuple[bool, bool]:
+    """(is the case shown true on the instance, did balls take part); undecided or undefined is not shown."""
+    try:
+        _, true, balls = decide(values, part["definitions"], [], [text], witnesses)
+    except Rejected:
+        return False, False
+    return true, balls
 
 
 def _derivation(part: dict, body: dict, directory: Path) -> tuple[str, str, str]:

@@ -9,7 +9,7 @@ from proofs_check.claims.costs import routes
 from proofs_check.claims.costs.building import (
     ARGUMENT, CERTIFICATE_VARIABLES, DIAGONAL_MATRICES, ONE_SINGULAR_VALUE, SINK_MATRICES,
     diagonal_certificate,
-    exchangeable, listed, sink_certificate)
+    exchangeable, gram_settings, listed, settings, sink_certificate)
 from proofs_check.claims.derived import derived, drawn, false_formula, points
 from theory.costs_exchangeable import (
     degenerate_sink, diagonal_margin, existence, mass_needs_mean_margin, sink_margin)
@@ -86,8 +86,8 @@ SIMPLICES = ([[1], [-1]], [[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])  #
 MARGINS = (1, Fraction(3, 7))
 
 SINK_CASES = [sink_certificate(*exchangeable(*case), margin) for case in FAMILY for margin in MARGINS]
-DIAGONAL_CASES = [diagonal_certificate(x, margin) for margin in MARGINS
-                  for x in (*SIMPLICES, *(exchangeable(*case)[0] for case in FAMILY))]
+DIAGONAL_TOKENS = (*SIMPLICES, *(exchangeable(*case)[0] for case in FAMILY))
+DIAGONAL_CASES = [diagonal_certificate(x, margin) for margin in MARGINS for x in DIAGONAL_TOKENS]
 GRAM = {
     "r2": "dot(x[0], x[0])", "rho": "dot(x[0], x[1]) / r2", "rho_T": "rho + (1 - rho) / T",
     "beta": "dot(sink, x[0]) / r2", "sigma2": "dot(sink, sink) / r2",
@@ -107,7 +107,9 @@ SINK_ON_MATRICES = Part(
     definitions={**SINK_MATRICES, **GRAM},
     conclusions=(*ONE_SINGULAR_VALUE, "count == 1", "s**2 * r2**2 * rho_T * (sigma2 - 2 * beta + rho_T) == "
         "m**2"),
-    satisfiable=SINK_CASES[0], instances=listed(SINK_CASES))
+    satisfiable=SINK_CASES[0], instances=listed(SINK_CASES),
+    cases=settings("T r2 rho beta sigma2 m", [(*gram_settings(*exchangeable(*case)), margin)
+                                              for case in FAMILY for margin in MARGINS]))
 
 DIAGONAL_GRAM_DEFINITIONS = {key: GRAM[key] for key in ("r2", "rho")}
 DIAGONAL_ON_MATRICES = Part(
@@ -117,7 +119,9 @@ DIAGONAL_ON_MATRICES = Part(
     variables=CERTIFICATE_VARIABLES, hypotheses=(DIAGONAL_GRAM,),
     definitions={**DIAGONAL_MATRICES, **DIAGONAL_GRAM_DEFINITIONS},
     conclusions=(*ONE_SINGULAR_VALUE, "count == T - 1", "s * r2 * (1 - rho) == m"),
-    satisfiable=DIAGONAL_CASES[0], instances=listed(DIAGONAL_CASES))
+    satisfiable=DIAGONAL_CASES[0], instances=listed(DIAGONAL_CASES),
+    cases=settings("T r2 rho len(x[0]) m", [(*gram_settings(x), len(x[0]), margin)
+                                            for margin in MARGINS for x in DIAGONAL_TOKENS]))
 
 # A feasible W that is cheaper than a false formula says refutes the formula: W alone, and its singular value.
 CHEAP_SINK = Part(

@@ -143,8 +143,8 @@ AMONG_ON_MATRICES = Part(
          "rank one and ‖W‖_F² = T-1, and the equal multipliers give G = tW: W is cheapest for every p, at "
          "√(T-1).",
     variables={"x": "matrix", "W": "matrix", "m": "scalar", "t": "scalar"}, definitions={"T": "len(x)"},
-    conclusions=("x @ transpose(x) == eye(T) and m == 1", "all(x[i] @ W @ (x[0] - x[j]) == m for i in range(T) for j in "
-        "range(1, T))", "rank(W) == 1", "trace(transpose(W) @ W) == (T - 1) * m**2",
+    conclusions=("x @ transpose(x) == eye(T) and m == 1",
+                 "all(x[i] @ W @ (x[0] - x[j]) == m for i in range(T) for j in range(1, T))", "rank(W) == 1", "trace(transpose(W) @ W) == (T - 1) * m**2",
                  "t > 0 and sum(outer(x[i], x[0] - x[j]) for i in range(T) for j in range(1, T)) == t * W"),
     satisfiable=token_sink(2), instances=listed([token_sink(size) for size in AMONG_SIZES]),
     cases=settings("T", [(size,) for size in AMONG_SIZES]))

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from proofs_check.claim import Claim, Hypothesis, Instance, Part, Variant
 from proofs_check.claims.costs import routes
-from proofs_check.claims.costs.building import exchangeable, listed
+from proofs_check.claims.costs.building import exchangeable, gram_settings, listed, settings
 from proofs_check.claims.derived import derived, drawn, false_formula, points
 from proofs_check.claims.exact import Matrix, Vector, gram, solve
 from theory.costs_value import holder_dual, interpolant, nulling_blows_up, nulling_is_cheap
@@ -75,11 +75,12 @@ def value_instance(x: Matrix, sink: Vector, omega: int = 1) -> Instance:
 
 
 # common, own, along, across, off, shift, then omega
-CASES = [value_instance(*exchangeable(*case), omega) for case, omega in (
+FAMILY = (
     ((1, 1, 0, 1, 1, 0, 0), 1), ((2, 1, 1, 1, 1, 0, 0), 1), ((2, 1, 1, 1, 0, 0, 0), 2),
     ((3, 0, 1, 0, 1, 0, 0), 1),
     ((3, 1, 2, -1, 1, 0, 0), 1), ((4, 1, 1, 2, 1, 1, 0), 3), ((5, 0, 2, 1, 1, 1, 0), 1),
-    ((6, Fraction(1, 2), 1, 1, 1, 0, 0), 1))]
+    ((6, Fraction(1, 2), 1, 1, 1, 0, 0), 1))
+CASES = [value_instance(*exchangeable(*case), omega) for case, omega in FAMILY]
 GRAM = {
     "T": "len(x)", "r2": "dot(x[0], x[0])", "sigma2": "dot(sink, sink) / r2", "beta": "dot(sink, x[0]) / r2",
     "rho": "dot(x[0], x[1]) / r2 if T > 1 else 0", "f": "1 - rho + T * (rho - beta**2 / sigma2)",
@@ -105,7 +106,9 @@ ON_MATRICES = Part(
                  "rank([(x[i] if i < T else sink) for i in range(T + 1)])",
                  "all(A[i][j] == (first if i == j else 0) + (last - first) / T for i in range(T) for j in "
                  "range(T))"),
-    satisfiable=CASES[1], instances=listed(CASES))
+    satisfiable=CASES[1], instances=listed(CASES),
+    cases=settings("T r2 rho beta sigma2 len(x[0]) omega", [
+        (*gram_settings(*exchangeable(*case)), case[0] + 2, omega) for case, omega in FAMILY]))
 FEASIBLE = Hypothesis("interpolates", "V x_j = omega e_j and V x_s = 0", INTERPOLATES)
 
 

@@ -146,8 +146,8 @@ PERMUTATIONS = ([1, 0], [1, 2, 0], [1, 0, 3, 2], [1, 2, 3, 0], [1, 2, 0, 4, 3], 
 ON_MATRICES = Part(
     name="sink default on matrices", quantifier="exists",
     text="For seven listed permutations of n = 2, 3, 4 (two of them), 5, 6 and 8 orthonormal tokens, one W each: "
-         "logits minus the sink's are 1 on the target and -1 elsewhere, and W W^T = 4(I - 11^T/n) + ((n-2)²/(n+1)) 11^T/n, so its "
-         "singular values are 2 (n-1 times) and (n-2)/√(n+1).",
+         "logits minus the sink's are 1 on the target and -1 elsewhere, and W W^T = 4(I - 11^T/n) + "
+         "((n-2)²/(n+1)) 11^T/n, so its singular values are 2 (n-1 times) and (n-2)/√(n+1).",
     variables={"W": "matrix", "target": "integers"}, definitions={"n": "len(W)"},
     conclusions=("all(target[i] != i for i in range(n)) and all(any(target[i] == j for i in range(n)) for j "
         "in range(n))",

@@ -14,7 +14,7 @@ from proofs_check.claims.equivalence.e1 import HALF, head
 from proofs_check.claims.equivalence.e2 import ABOVE, SWITCH, instead
 from proofs_check.claims.equivalence.e5 import IDENTIFIED as CONTEXTS
 from proofs_check.claims.equivalence.e5 import at as contexts
-from proofs_check.claims.exact import combine, zeros
+from proofs_check.claims.exact import combine, written, zeros
 
 F = Fraction
 OFF = "all(entry == 0 for entry in o)"
@@ -29,13 +29,6 @@ def example(name: str, text: str, instance: Instance, *conclusions: str) -> Part
     return Part(name=name, text=text, variables=SWITCH.variables, definitions=SWITCH.definitions,
                 quantifier="exists", conclusions=(values, *conclusions), satisfiable=instance,
                 instances=lambda seed: [instance])
-
-
-def written(value: object) -> str:
-    """A number or nested list in the formula language."""
-    if isinstance(value, list):
-        return "[" + ", ".join(map(written, value)) + "]"
-    return str(value) if isinstance(value, int) else f"{value.numerator} / {value.denominator}"
 
 
 EXAMPLES = (
