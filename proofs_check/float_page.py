@@ -2,14 +2,15 @@
 
 `python -m proofs_check.float_page` writes it.  The first table are the families of `numerics.float_limits`, chosen by
 hand.  The second evaluates the strict conclusions about parameters as they are written, operation by operation in the
-dtype, while one parameter goes to an end of its range, as far as the kernel says that hypotheses and conclusions hold.
+dtype, while one parameter on which the conclusion depends goes to an end of its range, as far as the kernel says that
+hypotheses and conclusions hold.
 """
 
 from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
@@ -39,6 +40,12 @@ def strict(part: Part) -> list[str]:
     return [text for text in part.conclusions if "sign(" in text or any(
         isinstance(operation, (ast.Gt, ast.Lt)) for node in ast.walk(ast.parse(text, mode="eval"))
         if isinstance(node, ast.Compare) for operation in node.ops)]
+
+
+def on_which(text: str, definitions: Mapping[str, str]) -> set[str]:
+    """The names in a formula and in the definitions that it uses: where no other name varies, its value stays."""
+    names = {node.id for node in ast.walk(ast.parse(text, mode="eval")) if isinstance(node, ast.Name)}
+    return names.union(*(on_which(definitions[name], definitions) for name in names if name in definitions))
 
 
 @dataclass(frozen=True)
@@ -93,32 +100,35 @@ class Floats:
         return _OPERATIONS[type(node.op)](left, right)
 
 
-def ways(part: Part, start: Values) -> Iterator[tuple[str, list[Values]]]:
-    """One parameter to an end of its range: to infinity by doubling, to a bound by halving the distance."""
+def ways(part: Part, start: Values) -> Iterator[tuple[str, str, list[Values]]]:
+    """One parameter, named, to an end of its range: to infinity by doubling, to a bound by halving the distance."""
     for table in part.parameters:
         name, value = table["name"], start[table["name"]]
         low, high = (fmpq(*map(int, table[end])) if end in table else None for end in ("minimum", "maximum"))
         if high is None and value > 0:
-            yield f"{name} = {value}·2^k", [{**start, name: value * 2**k} for k in POWERS]
+            yield name, f"{name} = {value}·2^k", [{**start, name: value * 2**k} for k in POWERS]
         if table.get("integer") != "true":
             for end, letter in ((low, "+"), (high, "-")):
                 if end is not None and value != end:
-                    yield (f"{name} = {end} {letter} {abs(value - end)}/2^k",
+                    yield (name, f"{name} = {end} {letter} {abs(value - end)}/2^k",
                            [{**start, name: end + (value - end) / 2**k} for k in POWERS])
 
 
 def wrongs(claim: Claim) -> Iterator[Wrong]:
-    """Every strict conclusion about parameters along every way on which it can be evaluated."""
+    """Every strict conclusion about parameters along every way that changes its value and on which it is evaluated."""
     statements = {table["name"]: table for table in claim.document()["parts"]}
     for part in claim.parts:
         if part.variables or not part.parameters or part.satisfiable is None or part.quantifier != "forall" \
                 or not strict(part):
             continue
         probe = Probe(part, statements[part.name])
-        for way, path in ways(part, probe.read(part.satisfiable)):
+        for parameter, way, path in ways(part, probe.read(part.satisfiable)):
+            moved = [text for text in strict(part) if parameter in on_which(text, part.definitions)]
+            if not moved:
+                continue
             judged = [(k, values, probe.judge(values)) for k, values in zip(POWERS, path)]
             true = [(k, values) for k, values, answer in judged if answer.meets is True and answer.concludes is True]
-            for text in strict(part) if true else ():
+            for text in moved if true else ():
                 powers = {name: first_wrong(text, part, true, DTYPES[name]) for name in NARROW}
                 if None not in powers.values():
                     yield Wrong(part.name, text, way, powers)
@@ -152,8 +162,8 @@ def whole_page() -> str:
     lines = [head, "", "## Conclusions as they are written", "",
              f"{len(with_strict)} of {len(claims)} claims have a conclusion that says < or > or that two signs agree. "
              "For those about",
-             "parameters, the formula is evaluated operation by operation while one parameter goes to an end of its "
-             "range (k = 1, 2, ...,",
+             "parameters, the formula is evaluated operation by operation while one parameter of the formula goes to an end of "
+             "its range (k = 1, 2, ...,",
              f"{POWERS[-1]}), where the kernel says that the hypotheses hold and the conclusion is true. The row is "
              "the conclusion on which",
              "float32 fails first; the columns give the least k at which it says the wrong thing.", "",
@@ -162,7 +172,7 @@ def whole_page() -> str:
     for claim in with_strict:
         found, above = worst(claim), "yes" if claim.id in chosen else ""
         if found is None:
-            lines.append(f"| {claim.id} | | (about matrices, or on a curve of the parameters) | | | | {above} |")
+            lines.append(f"| {claim.id} | | (no number to vary: about matrices, or on a curve of the parameters) | | | | {above} |")
             continue
         text = found.conclusion if len(found.conclusion) <= LONGEST else found.conclusion[:LONGEST] + " ..."
         cells = ["none" if found.powers[name] == inf else f"{found.powers[name]:g}" for name in NARROW]

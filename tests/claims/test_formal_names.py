@@ -23,5 +23,5 @@ def test_an_extra_flag_that_is_not_true_or_false_is_refused(tmp_path):
     data = json.loads((HERE / "theorems.json").read_text(encoding="utf-8"))
     data["theorems"][0]["extra"] = "no"
     (tmp_path / "theorems.json").write_text(json.dumps(data), encoding="utf-8")
-    with pytest.raises(ValueError, match=f"true or false as extra of {data['theorems'][0]['theorem']} in theorems.json, got 'no'"):
+    with pytest.raises(ValueError, match="true or false as extra of .* in theorems.json, got 'no'"):
         read_list(tmp_path)

@@ -76,8 +76,9 @@ ORDERS = {(label, pattern): order_part(label, cell, pattern) for label, cell in 
 LOWER = derived(
     lower_bound, "any tokens: lower bound",
     "Any tokens, T >= 2, lam = λ_max(XHXᵀ) > 0, W a diagonal of margin m, cost = ‖W‖_1: Σ_{i≠j} x_iᵀW(x_i-x_j) = "
-    "T⟨XHXᵀ, W⟩ is at least m T(T-1) ('margins') and at most T lam cost ('hoelder'), so cost >= m(T-1)/lam. The two inequalities "
-    "are taken as given here: they are C3's uniform bound in nuclear norm (in Rocq C3_uniform, for every dual pair).",
+    "T⟨XHXᵀ, W⟩ is at least m T(T-1) ('margins') and at most T lam cost ('hoelder'), so cost >= m(T-1)/lam. "
+    "The two inequalities are taken as given here: they are C3's uniform bound in nuclear norm (in Rocq C3_uniform, "
+    "for every dual pair).",
     words={"margins": "the T(T-1) margins add up to at least m T(T-1)", "hoelder": "T⟨XHXᵀ,W⟩ <= T‖XHXᵀ‖_∞‖W‖_1"},
     satisfiable={"T": 2, "m": 1, "lam": 1, "cost": 1, "total_margin": 2},
     counterexamples={"margins": {"T": 2, "m": 1, "lam": 1, "cost": 0, "total_margin": 0},
@@ -214,9 +215,9 @@ CLAIM = Claim(
               "alone: at p = 2 Θ(T) and Θ(T); at p = ∞ Θ(T) and Θ(T^{1/2}); in mass form, p = 1, Θ(T log T) and "
               "Θ(T^{3/2} log T). LayerNorm scale r = √d, κ = "
               "1/√d, p = 1: Θ(T^{1/2}) for both at ω = 1, Θ(1) and Θ(T^{1/2}) at ω = 1/√d, Θ(T) for both at ω = √d. "
-              "The product ‖W_QK‖_1·‖W_VO‖_F at κ = 1: Θ(T) and Θ(T^{3/2}). Distinct unit tokens: the diagonal's nuclear "
-              "cost is <= md/(1−max_{i≠j}⟨x_i,x_j⟩) and, given C3's uniform bound, >= m(T−1)/λ_max(XHXᵀ). With ρ = cT^{−δ}, β = 0, κ = 1/√d the sink's QK "
-              "side is Θ(T^{(1+δ)/2}) for 0 < δ < 1 and Θ(T) for δ >= 1.",
+              "The product ‖W_QK‖_1·‖W_VO‖_F at κ = 1: Θ(T) and Θ(T^{3/2}). Distinct unit tokens: the "
+              "diagonal's nuclear cost is <= md/(1−max_{i≠j}⟨x_i,x_j⟩) and, given C3's uniform bound, >= "
+              "m(T−1)/λ_max(XHXᵀ). With ρ = cT^{−δ}, β = 0, κ = 1/√d the sink's QK side is Θ(T^{(1+δ)/2}) for 0 < δ < 1 and Θ(T) for δ >= 1.",
     parts=(*ORDERS.values(), LOWER, UPPER, ON_TOKENS), variants=VARIANTS, uses=("C4", "C7"), required="PROVED",
     required_formal="PROVED",
     scope_notes=(
@@ -227,7 +228,8 @@ CLAIM = Claim(
         "high probability is random matrix theory and not proved here; the two bounds hold for every draw.",
         "Exponents measured by `sinkproof scale` are fits, never part of this claim's evidence.",
         "The lower bound for any tokens is C3's uniform bound in nuclear norm, in symbols: the sum of the margins and "
-        "Hölder's inequality are its hypotheses, taken as given. C3 states it on matrices; Rocq proves it (C3_uniform).",
+        "Hölder's inequality are its hypotheses, taken as given. C3 states it on matrices; Rocq proves it, for every "
+        "dual pair (C3_uniform).",
         "'Fixed ρ' means 0 < ρ < 1 with σ²−2β+ρ > 0 and β² <= σ²ρ. Not claimed here: d that does not grow like T; "
         "any order for real embeddings.",
     ),
