@@ -16,7 +16,7 @@ from keyword import iskeyword
 from flint import arb, ctx, fmpq
 
 from proofs_check.kernel.encoding import Cloud, Rejected, TooMuch, need
-from proofs_check.kernel.functions import BALL_UNITS, FUNCTIONS, MAX_STEPS, NATIVE_PER_UNIT
+from proofs_check.kernel.functions import BALL_UNITS, FUNCTIONS, MAX_STEPS, MAX_STEPS_IN_ALL, NATIVE_PER_UNIT
 from proofs_check.kernel.values import (Shifted, Undecided, bits, cleared_bits, compare, is_number, multiply, shape,
                                         units)
 
@@ -37,6 +37,17 @@ def parse(text: str) -> ast.expr:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise Rejected(f"not a formula: {text[:60]!r}") from None
+
+
+class Spent:
+    """The steps that one certificate has taken so far, over all its instances or boxes."""
+
+    def __init__(self) -> None:
+        self.steps = 0
+
+    def charge(self, steps: int) -> None:
+        self.steps += steps
+        need(self.steps <= MAX_STEPS_IN_ALL, "the certificate takes too many steps in all", TooMuch)
 
 
 class Evaluator:
@@ -304,15 +315,15 @@ def usable_name(name: object) -> bool:
 
 
 def decide(values: dict, definitions: list, hypotheses: list[str], conclusions: list[str], witnesses: dict,
-           dropped: str | None = None) -> tuple[bool, bool, bool]:
+           dropped: str | None = None, spent: Spent | None = None) -> tuple[bool, bool, bool]:
     """(all hypotheses true, all conclusions true, balls took part), raising the precision while undecided.
 
     Definitions may be undefined (a division by zero, say) where the hypotheses fail, so they are made when first used.
     A `dropped` hypothesis must not be shown true, or the instance refutes the statement as it stands.  It may be
     undefined, or lack its witness: that the statement without it is false follows from the rest alone, and that it
-    fails here from the statement itself where that is proved.
+    fails here from the statement itself where that is proved.  What it takes is charged to `spent`.
     """
-    before = ctx.prec
+    before, spent = ctx.prec, spent or Spent()
     try:
         for precision in PRECISIONS:
             ctx.prec = precision
@@ -328,6 +339,8 @@ def decide(values: dict, definitions: list, hypotheses: list[str], conclusions: 
                     raise
             except RecursionError:
                 raise Rejected("a formula is nested too deeply") from None
+            finally:
+                spent.charge(evaluator.steps)
     finally:
         ctx.prec = before
     raise AssertionError("unreachable")

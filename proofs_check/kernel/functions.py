@@ -17,7 +17,7 @@ from proofs_check.kernel.values import Undecided, bits, compare, flint_matrix, i
 if TYPE_CHECKING:
     from proofs_check.kernel.formula import Evaluator
 
-MAX_STEPS = 50_000_000
+MAX_STEPS, MAX_STEPS_IN_ALL = 50_000_000, 500_000_000  # of one instance or box, and of one certificate
 MAX_RANGE = 5_000_000
 BALL_UNITS, NATIVE_PER_UNIT = 20, 32  # a transcendental function; additions and multiplications inside flint
 PRIME = 2**61 - 1

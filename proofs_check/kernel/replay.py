@@ -25,10 +25,10 @@ from pathlib import Path
 
 from flint import arb, fmpq
 
-from proofs_check.kernel.encoding import (Cloud, Malformed, Rejected, digest, field, need, read_integer, read_json,
-                                          read_number, read_value, well_formed)
+from proofs_check.kernel.encoding import (Cloud, Malformed, Rejected, TooMuch, digest, field, need, read_integer,
+                                          read_json, read_number, read_value, well_formed)
 from proofs_check.kernel.formal import check_formal
-from proofs_check.kernel.formula import decide
+from proofs_check.kernel.formula import Spent, decide
 from proofs_check.kernel.symbolic import Domain, check_cover, check_derivation
 from proofs_check.kernel.values import compare
 
@@ -191,10 +191,10 @@ def _bind_sizes(name: str, value: object, letters: list, sizes: dict[str, int]) 
 
 
 def examine(part: dict, table: dict, directory: Path, subject: str = "",
-            attainment: bool = False) -> tuple[bool, bool, bool, dict]:
+            attainment: bool = False, spent: Spent | None = None) -> tuple[bool, bool, bool, dict]:
     """One instance of a part: do the hypotheses (but for `subject`) hold, do the conclusions, did balls take part?
 
-    The fourth entry holds the instance's values.
+    The fourth entry holds the instance's values.  The work is charged to `spent`.
     """
     hypotheses = {field(item, "name", str, "hypothesis"): field(item, "formula", str, "hypothesis")
                   for item in field(part, "hypotheses", list, "part")}
@@ -210,7 +210,7 @@ def examine(part: dict, table: dict, directory: Path, subject: str = "",
     kept = [formula for name, formula in hypotheses.items() if name != subject]
     values, witnesses = read_instance(part, table, directory, subject if subject in bounds else "")
     return *decide(values, field(part, "definitions", list, "part"), kept, conclusions, witnesses,
-                   hypotheses.get(subject)), values
+                   hypotheses.get(subject), spent), values
 
 
 def _instances(part: dict, role: str, subject: str, body: dict, directory: Path) -> tuple[str, str, str]:
@@ -222,17 +222,17 @@ def _instances(part: dict, role: str, subject: str, body: dict, directory: Path)
     listed = field(body, "instances", list, "certificate")
     need(len(listed) > 0, "a certificate needs at least one instance")
     need(len(listed) == 1 or role == "evidence", f"the role '{role}' takes one instance")
-    refutes, enclosed, seen = role in ("dropped", "refuted"), False, set()
+    refutes, enclosed, seen, spent = role in ("dropped", "refuted"), False, set(), Spent()
     missing = read_cases(part) if role == "evidence" else []
     for table in listed:
-        meets, concludes, balls, values = examine(part, table, directory, subject, role == "attained")
+        meets, concludes, balls, values = examine(part, table, directory, subject, role == "attained", spent)
         if len(listed) > 1:  # compared as values, since one number can be written in several ways
             seen.add(instance_key(values))
         enclosed = enclosed or balls
         need(meets, "an instance violates a hypothesis")
         need(concludes is not refutes,
              "the conclusions hold on the instance" if refutes else "a conclusion fails on an instance")
-        found = {text: _decided(part, text, values, table["witnesses"]) for text in missing}
+        found = {text: _decided(part, text, values, table["witnesses"], spent) for text in missing}
         enclosed = enclosed or any(balls for true, balls in found.values() if true)
         missing = [text for text in missing if not found[text][0]]
     need(len(seen) == len(listed) or len(listed) == 1, "the same instance is listed twice")
@@ -244,10 +244,12 @@ def _instances(part: dict, role: str, subject: str, body: dict, directory: Path)
     return "holds", grade, "as stated" if whole else f"instances: {len(listed)}"
 
 
-def _decided(part: dict, text: str, values: dict, witnesses: dict) -> tuple[bool, bool]:
+def _decided(part: dict, text: str, values: dict, witnesses: dict, spent: Spent) -> tuple[bool, bool]:
     """(is the case shown true on the instance, did balls take part); undecided or undefined is not shown."""
     try:
-        _, true, balls = decide(values, part["definitions"], [], [text], witnesses)
+        _, true, balls = decide(values, part["definitions"], [], [text], witnesses, spent=spent)
+    except TooMuch:
+        raise
     except Rejected:
         return False, False
     return true, balls

@@ -14,7 +14,7 @@ from math import comb, prod
 from flint import arb, ctx, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
 from proofs_check.kernel.encoding import Rejected, TooMuch, field, need, read_number
-from proofs_check.kernel.formula import MAX_POWER, Evaluator, parse, usable_name
+from proofs_check.kernel.formula import MAX_POWER, Evaluator, Spent, parse, usable_name
 from proofs_check.kernel.values import MAX_BITS, Undecided, bits
 
 MAX_TERMS = 200_000
@@ -378,7 +378,7 @@ def check_cover(part: dict, splits: list) -> None:
     need(all(low is not None and high is not None for low, high, *_ in domain.bounds.values()), "a cover needs a box")
     need(not part["hypotheses"], "a cover's hypotheses are its box and nothing else")
     need(len(part["conclusions"]) > 0, "a cover needs at least one conclusion")
-    queue, previous = list(reversed(splits)), ctx.prec
+    queue, previous, spent = list(reversed(splits)), ctx.prec, Spent()
     boxes = [{name: bound[:2] for name, bound in domain.bounds.items()}]
     ctx.prec = COVER_PRECISION
     try:
@@ -394,6 +394,7 @@ def check_cover(part: dict, splits: list) -> None:
                     need(all(evaluator.truth(text) for text in part["conclusions"]), "the conclusion fails on a box")
                 except Undecided:
                     raise Rejected("the conclusion is undecided on a box of the cover") from None
+                spent.charge(evaluator.steps)
                 continue
             need(choice in box, f"cannot split along '{choice}'")
             low, high = box[choice]

@@ -87,3 +87,37 @@ def test_the_work_of_witnesses_and_long_numbers_is_counted(monkeypatch: pytest.M
             ("norm_at_most(r, 2, 100, 'k')", {}, square), ("psd(r)", {}, symmetric)):
         with pytest.raises(TooMuch):
             truth(text, witnesses={"k": witness}, r=value)
+
+
+SLOW = "sum(i * i for i in range(x, 200)) > 0"  # about 1,000 steps
+
+
+def test_the_work_of_all_instances_of_a_certificate_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    statement = part(SLOW, variables=[{"name": "x", "type": "integer"}])
+    many = {"instances": [{"values": {"x": str(x)}, "witnesses": {}} for x in range(20)]}
+    assert attempt(statement, "instances", "evidence", many, tmp_path).scope == "instances: 20"
+    monkeypatch.setattr("proofs_check.kernel.formula.MAX_STEPS_IN_ALL", 5_000)
+    with pytest.raises(TooMuch, match="in all"):
+        attempt(statement, "instances", "evidence", many, tmp_path)
+    few = {"instances": many["instances"][:2]}
+    assert attempt(statement, "instances", "evidence", few, tmp_path).scope == "instances: 2"
+
+
+def test_the_work_of_all_cases_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = [f"{SLOW} and x == {x}" for x in range(5)]
+    statement = part("x >= 0", variables=[{"name": "x", "type": "integer"}], quantifier="exists", cases=cases)
+    many = {"instances": [{"values": {"x": str(x)}, "witnesses": {}} for x in range(5)]}
+    assert attempt(statement, "instances", "evidence", many, tmp_path).scope == "as stated"
+    monkeypatch.setattr("proofs_check.kernel.formula.MAX_STEPS_IN_ALL", 5_000)
+    with pytest.raises(TooMuch, match="in all"):
+        attempt(statement, "instances", "evidence", many, tmp_path)
+
+
+def test_the_work_of_all_boxes_of_a_cover_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    box = [{"name": "x", "minimum": ["0", "1"], "maximum": ["1", "1"]}]
+    statement = part("sum(exp(x) for i in range(100)) > 0", variables=[], parameters=box)
+    halves = {"splits": ["x", "x", "leaf", "leaf", "x", "leaf", "leaf"]}
+    assert attempt(statement, "cover", "evidence", halves, tmp_path).scope == "as stated"
+    monkeypatch.setattr("proofs_check.kernel.formula.MAX_STEPS_IN_ALL", 3_000)
+    with pytest.raises(TooMuch, match="in all"):
+        attempt(statement, "cover", "evidence", halves, tmp_path)
