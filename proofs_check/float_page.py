@@ -162,8 +162,8 @@ def whole_page() -> str:
     lines = [head, "", "## Conclusions as they are written", "",
              f"{len(with_strict)} of {len(claims)} claims have a conclusion that says < or > or that two signs agree. "
              "For those about",
-             "parameters, the formula is evaluated operation by operation while one parameter of the formula goes to an end of "
-             "its range (k = 1, 2, ...,",
+             "parameters, the formula is evaluated operation by operation while one parameter of the formula goes to "
+             "an end of its range (k = 1, 2, ...,",
              f"{POWERS[-1]}), where the kernel says that the hypotheses hold and the conclusion is true. The row is "
              "the conclusion on which",
              "float32 fails first; the columns give the least k at which it says the wrong thing.", "",
@@ -172,7 +172,8 @@ def whole_page() -> str:
     for claim in with_strict:
         found, above = worst(claim), "yes" if claim.id in chosen else ""
         if found is None:
-            lines.append(f"| {claim.id} | | (no number to vary: about matrices, or on a curve of the parameters) | | | | {above} |")
+            why = "no number to vary: about matrices, or on a curve of the parameters"
+            lines.append(f"| {claim.id} | | ({why}) | | | | {above} |")
             continue
         text = found.conclusion if len(found.conclusion) <= LONGEST else found.conclusion[:LONGEST] + " ..."
         cells = ["none" if found.powers[name] == inf else f"{found.powers[name]:g}" for name in NARROW]

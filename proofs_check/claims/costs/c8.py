@@ -213,11 +213,12 @@ CLAIM = Claim(
     statement="Total ‖W_QK‖_p + ‖W_VO‖_p on exchangeable tokens with d of order T. Unit norm, κ = 1/√d, ω = 1, p = 1, "
               "margin: sink Θ(T), diagonal Θ(T^{3/2}), on orthonormal tokens and with fixed ρ > 0. Orthonormal tokens "
               "alone: at p = 2 Θ(T) and Θ(T); at p = ∞ Θ(T) and Θ(T^{1/2}); in mass form, p = 1, Θ(T log T) and "
-              "Θ(T^{3/2} log T). LayerNorm scale r = √d, κ = "
-              "1/√d, p = 1: Θ(T^{1/2}) for both at ω = 1, Θ(1) and Θ(T^{1/2}) at ω = 1/√d, Θ(T) for both at ω = √d. "
-              "The product ‖W_QK‖_1·‖W_VO‖_F at κ = 1: Θ(T) and Θ(T^{3/2}). Distinct unit tokens: the "
+              "Θ(T^{3/2} log T); at LayerNorm scale r = √d, κ = 1/√d, p = 1, Θ(T^{1/2}) for both at ω = 1, Θ(1) and "
+              "Θ(T^{1/2}) at ω = 1/√d, Θ(T) for both at ω = √d; the product ‖W_QK‖_1·‖W_VO‖_F at κ = 1: Θ(T) and "
+              "Θ(T^{3/2}). Distinct unit tokens: the "
               "diagonal's nuclear cost is <= md/(1−max_{i≠j}⟨x_i,x_j⟩) and, given C3's uniform bound, >= "
-              "m(T−1)/λ_max(XHXᵀ). With ρ = cT^{−δ}, β = 0, κ = 1/√d the sink's QK side is Θ(T^{(1+δ)/2}) for 0 < δ < 1 and Θ(T) for δ >= 1.",
+              "m(T−1)/λ_max(XHXᵀ). With ρ = cT^{−δ}, β = 0, κ = 1/√d the sink's QK side is Θ(T^{(1+δ)/2}) for "
+              "0 < δ < 1 and Θ(T) for δ >= 1.",
     parts=(*ORDERS.values(), LOWER, UPPER, ON_TOKENS), variants=VARIANTS, uses=("C4", "C7"), required="PROVED",
     required_formal="PROVED",
     scope_notes=(

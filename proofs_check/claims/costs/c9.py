@@ -191,8 +191,8 @@ CLAIM = Claim(
               "wins), 2n-3+(2√3-3)b with b 3-cycles among 2-cycles. Nuclear crossings, orthonormal sink: one "
               "n-cycle: self up to 99, sink from 100 on; 3-cycles: self up to 48, sink from 51 on; cycles of "
               "one length 4..99: one change of sides, at the number of cycles in the table; of one length >= 100: "
-              "sink, whatever their number; any lengths >= 3: sink from 231 on. Sink aligned by c = 1/100, 1/10, 1/2: one "
-              "n-cycle: self up to 95, 50, 13; "
+              "sink, whatever their number; any lengths >= 3: sink from 231 on. Sink aligned by c = 1/100, 1/10, "
+              "1/2: one n-cycle: self up to 95, 50, 13; "
               "3-cycles: self up to 48, 33, 9, sink from 51, 36, 12 on; with 2-cycles and for cycles of one "
               "length the tables in notes/C9.md. The ansatz 2P+I-(3/n)11^T is optimal for single cycles of 4..11 "
               "tokens and not for 12, and would put the crossing at 73.",
