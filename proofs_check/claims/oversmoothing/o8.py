@@ -189,7 +189,8 @@ CLAIM = Claim(
               "rho/(1-rho): uniform attention gives o_L + 1/T = (1+D)^L (o_0 + 1/T); diagonal attention and a "
               "null sink keep o. At tau = 0, phi > 0 the factor of 1 - rho is 1/(1 + phi (rho_l + "
               "(1-rho_l)/T)), reaching 1/(1+phi) only as rho -> 1.",
-    parts=(ONE_LAYER, ANY_GRAM, ALL_LAYERS, CONTRACTION), variants=VARIANTS, uses=("O1", "O6"), required="PROVED",
+    parts=(ONE_LAYER, ANY_GRAM, ALL_LAYERS, CONTRACTION), variants=VARIANTS, uses=("O1", "O6"),
+    required="SUPPORTED",
     scope_notes=(
         "Proved is the recursion of the moments at their d -> infinity values; where finite T and d make simulated "
                  "layers depart from it is measured (notes/O8.md).",
