@@ -13,11 +13,13 @@ from hypothesis.strategies import SearchStrategy
 from proofs_check.claim import SOURCE, TYPES, Claim, Hypothesis, Instance, Part, Variant, encode_instance, plain_type
 from proofs_check.kernel import Rejected, canonical
 from proofs_check.kernel.formula import parse
+from proofs_check.kernel.symbolic import Domain
 from theory.statements import Derivation
 
 QUANTIFIERS = ("forall", "exists", "probability")
 REQUIRED = ("PROVED", "PROVED ON", "SUPPORTED")
 _FUNCTIONS = ("instances", "strategy", "numeric", "sampled", "derivation", "splits")
+_BOUNDS, _FLAGS = ("minimum", "maximum"), ("open_min", "open_max", "integer")
 
 
 def sound(claim: Claim, path: Path) -> Claim:
@@ -61,6 +63,7 @@ def _sound_part(part: Part, path: Path) -> Part:
     _items(part.parameters, Mapping, f"`parameters` of {name}")
     _need(all(isinstance(table.get("name"), str) for table in part.parameters),
           f"a `name` in each parameter of {name}", "one without")
+    _domain(part.parameters, name)
     _items(part.hypotheses, Hypothesis, f"`hypotheses` of {name}")
     _items(part.conclusions, str, f"`conclusions` of {name}", least=1)
     _items(part.cases, str, f"`cases` of {name}")
@@ -82,6 +85,25 @@ def _sound_part(part: Part, path: Path) -> Part:
     given = {field: getattr(part, field) for field in _FUNCTIONS}
     return replace(part, **{field: _guarded(part, field, function, path)
                             for field, function in given.items() if function is not None})
+
+
+def _domain(parameters: Sequence[Mapping[str, object]], name: str) -> None:
+    """Bounds as pairs, which is what every reader of a claim takes them for; the kernel reads what is in them."""
+    for table in parameters:
+        where = f"parameter '{table['name']}' of {name}"
+        _need(set(table) <= {"name", *_BOUNDS, *_FLAGS},
+              f"{where} to have `name`, `{'`, `'.join(_BOUNDS + _FLAGS)}` and nothing else", sorted(map(str, table)))
+        for end in set(_BOUNDS) & set(table):
+            pair = table[end]
+            _need(isinstance(pair, list) and len(pair) == 2 and all(isinstance(number, str) for number in pair),
+                  f"`{end}` of {where} as [numerator, denominator] in texts, such as [\"2\", \"1\"]", pair)
+        _need(all(table[flag] in ("true", "false") for flag in set(_FLAGS) & set(table)),
+              f"`{'`, `'.join(_FLAGS)}` of {where} as \"true\" or \"false\"", dict(table))
+    try:
+        Domain(list(map(dict, parameters)))
+    except Rejected as error:
+        raise ValueError(f"expected `parameters` of {name} that the kernel can read, got: {error}; "
+                         "see notes/own-claim.md") from None
 
 
 def _readable(name: str) -> bool:

@@ -47,3 +47,25 @@ CLAIMS = [{}]
     file.write_text(text.format("own('X'), own('X')"), encoding="utf-8")
     with pytest.raises(ValueError, match="got 'X', which occurs twice"):
         registry.load_claims(file)
+
+
+@pytest.mark.parametrize(("bounds", "said"), [
+    ("'minimum': '2'", "`minimum` of parameter 't'"), ("'maximum': '22'", "`maximum` of parameter 't'"),
+    ("'minimum': ['2']", "as \\[numerator, denominator\\]"), ("'minimum': [2, 1]", "as \\[numerator, denominator\\]"),
+    ("'minimum': ['2', '0']", "denominator must be positive"), ("'minimum': ['2', 'x']", "that the kernel can read"),
+    ("'minimum': ['2', '1'], 'maximum': ['1', '1']", "empty range"), ("'minimun': ['2', '1']", "and nothing else"),
+    ("'open_min': True", "as \"true\" or \"false\""), ("'integer': 'yes'", "as \"true\" or \"false\""),
+])
+def test_a_parameter_bound_of_the_wrong_shape_is_refused_in_one_sentence(tmp_path, bounds: str, said: str) -> None:
+    file = tmp_path / "own.py"
+    text = """from proofs_check.claim import Claim, Part
+TABLE = {"name": "t", %s}
+CLAIM = Claim("X", "x", "own", "x", parts=(Part("p", "one is one", conclusions=("1 == 1",), parameters=(TABLE,)),))
+"""
+    good = "'minimum': ['1', '2'], 'maximum': ['7', '1'], 'open_min': 'true', 'integer': 'true'"
+    file.write_text(text % good, encoding="utf-8")
+    assert [claim.id for claim in registry.load_claims(file)] == ["X"]
+    file.write_text(text % bounds, encoding="utf-8")
+    with pytest.raises(ValueError, match=f"^expected .*{said}") as refused:
+        registry.load_claims(file)
+    assert "\n" not in str(refused.value)
