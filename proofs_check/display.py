@@ -43,6 +43,12 @@ def brief(values: object) -> str:
     return str(values)
 
 
+def each_of(cases: Sequence[str], most: int = 10) -> str:
+    """An `exists` part's cases on one line, as in ``for each of: T == 1; T == 2``; beyond `most` only their number."""
+    more = [f"and {len(cases) - most} more, all in claim.json"] if len(cases) > most else []
+    return "for each of: " + "; ".join([*cases[:most], *more])
+
+
 class Steps:
     """A progress bar on a terminal, a line per step elsewhere; always on standard error, silent when asked."""
 

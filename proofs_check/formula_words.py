@@ -145,7 +145,8 @@ KINDS: dict[str, tuple[object, str]] = {
 
 READ_AS = {
     "forall": "whenever the hypotheses hold, the conclusions do",
-    "exists": "some instance meets hypotheses and conclusions; it needs to be shown",
+    "exists": "some instance meets hypotheses and conclusions; it needs to be shown, and where the part has `cases`, "
+              "one for each of them",
     "probability": "the conclusions are an event whose probability the text bounds; sampled, never proved by instances",
 }
 
@@ -187,6 +188,7 @@ LIMITS = {
     "MAX_POWER": (formula, "largest integer exponent"),
     "PRECISIONS": (formula, "bits of the balls, tried one after the other"),
     "MAX_STEPS": (functions, "steps for one instance, about a microsecond each; long numbers and matrices count more"),
+    "MAX_STEPS_IN_ALL": (functions, "steps for all instances, or all boxes, of a certificate"),
     "MAX_RANGE": (functions, "longest range; entries of a cloud that `matrix` takes"),
     "MAX_BITS": (values, "bits of one number"),
     "BASIS_PRECISION": (separation, "bits of the balls that check a basis"),

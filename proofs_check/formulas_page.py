@@ -29,6 +29,11 @@ A statement is something true or false; a hypothesis or a conclusion must be one
 count as false. Definitions are evaluated when they are first used, so one may divide by what a hypothesis makes
 positive.
 """
+CASES = """Any one instance settles an `exists` part. If its text is about a list ("for T = 3..12"), the part needs
+`cases=("T == 3", "T == 4", ...)`: formulas in the variables and definitions, made best from what makes the instances. A
+certificate is then accepted only if every case is true on at least one of its instances; a case that is undecided or
+undefined everywhere is missing. Only `exists` parts have cases.
+"""
 PARAMETERS = """## Parameters, derivations and covers
 
 A part about *all* values of some numbers has parameters with bounds in place of variables. A derivation is a list of
@@ -84,7 +89,7 @@ def formulas_page(begin: str) -> str:
     lines += _table(("type", "is", "given as"), [(f"`{name}`", KINDS[name][1], _given(name)) for name in TYPES])
     lines += ["## Quantifiers", ""]
     lines += _table(("quantifier", "the part says"), [(f"`{name}`", READ_AS[name]) for name in QUANTIFIERS])
-    lines += [PARAMETERS]
+    lines += [CASES, PARAMETERS]
     lines += _table(("reason", "proves", "for all", "example", "with"), [_lemma(reason) for reason in REASONS])
     box, relation, splits = COVER
     lines += [f"{COVERS} `{relation}` on `{box}` has the splits `{list(splits)}`.", "",

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from proofs_check.claim import Claim, Part, bound_formula, formal_theorem
 from proofs_check.claims import all_claims
+from proofs_check.display import each_of
 from proofs_check.formulas_page import formulas_page
 from proofs_check.library_page import library_page
 from proofs_check.reading_guide import demands
@@ -98,6 +99,7 @@ def part_block(claim: Claim, part: Part) -> list[str]:
     lines += [f"{name} := {one_line(text)}" for name, text in part.definitions.items()]
     lines += [f"assume {item.name}: {one_line(item.formula)}" for item in part.hypotheses]
     lines += [f"then {one_line(text)}" for text in part.conclusions]
+    lines += [each_of([one_line(text) for text in part.cases])] if part.cases else []
     lines += ["```", ""]
     theorem = formal_theorem(claim.id, part.name)
     if theorem:

@@ -239,3 +239,21 @@ def agreement(off: float, away: float, floor: float = 1e-12) -> float:
     if off <= floor:
         return -away
     return -off if away <= floor else min(off, away)
+
+
+def written(value: object) -> str:
+    """A number or nested list in the formula language."""
+    if isinstance(value, list):
+        return "[" + ", ".join(map(written, value)) + "]"
+    return str(value) if value.denominator == 1 else f"{value.numerator} / {value.denominator}"
+
+
+def settings(names: str, values: Iterable[Sequence[object]]) -> tuple[str, ...]:
+    """Cases of an `exists` part: for each row of values, that the names have them, as in ``T == 3 and m == 1``."""
+    return tuple(" and ".join(f"{name} == {written(value)}" for name, value in zip(names.split(), row, strict=True))
+                 for row in values)
+
+
+def these(instance: Instance) -> str:
+    """That the variables have this instance's values: the one case of a part whose text is about these very numbers."""
+    return settings(" ".join(instance.values), [list(instance.values.values())])[0]

@@ -84,10 +84,3 @@ def solve(square: Matrix, right: Matrix) -> list[list[Fraction]]:
 def _rational(matrix: Matrix) -> fmpq_mat:
     entries = [Fraction(entry) for row in matrix for entry in row]
     return fmpq_mat(len(matrix), len(matrix[0]), [fmpq(entry.numerator, entry.denominator) for entry in entries])
-
-
-def written(value: object) -> str:
-    """A number or nested list in the formula language."""
-    if isinstance(value, list):
-        return "[" + ", ".join(map(written, value)) + "]"
-    return str(value) if value.denominator == 1 else f"{value.numerator} / {value.denominator}"

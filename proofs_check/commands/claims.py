@@ -12,7 +12,7 @@ import click
 from proofs_check.certificates import write_claim
 from proofs_check.claim import Claim, Instance, Part, bound_formula
 from proofs_check.claims import all_claims, claim_beside
-from proofs_check.display import brief, show_table
+from proofs_check.display import brief, each_of, show_table
 from proofs_check.engines.gathering import Context
 from proofs_check.engines.ledger import ledger
 from proofs_check.falsify import counterexamples, read_saved
@@ -99,6 +99,7 @@ def show(id_: str, out: Path, claims_file: Path | None, as_json: bool) -> int:
         lines += [f"  bound {name}: {bound_formula(part.parameters, name) or name}   ({_mark(part.subjects()[name])})"
                   for name in bound_names(part.parameters)]
         lines += [f"  conclusion: {text}" for text in part.conclusions]
+        lines += [f"  {each_of(part.cases)}"] if part.cases else []
         lines += [f"  attained: {part.attainment}"] if part.attainment else []
     lines += ["", "False variants:"] if claim.variants else []
     lines += [f"  {item.part.name} ({item.operator}): {item.part.text}; refuted by {brief(item.counterexample.values)}"

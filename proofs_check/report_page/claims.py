@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 from markupsafe import Markup
 
+from proofs_check.display import each_of
 from proofs_check.kernel import Rejected
 from proofs_check.mathml import definition, mathml
 from proofs_check.notes import bounds, one_line, rocq_statement
@@ -153,7 +154,7 @@ def _part(name: str, row: Mapping[str, object], document: Mapping[str, object], 
 
 
 def _over(document: Mapping[str, object]) -> str:
-    """What the statement ranges over, as in ``For all n: matrix (T×d), κ ∈ (0, ∞)``."""
+    """What the statement ranges over, as in ``For all n: matrix (T×d), κ ∈ (0, ∞)``, with the cases that it lists."""
     if not document:
         return ""
     types = [f"{item['name']}: {item['type']}" + (f" ({'×'.join(item['shape'])})" if item["shape"] else "")
@@ -161,7 +162,8 @@ def _over(document: Mapping[str, object]) -> str:
     listed = ", ".join(
         types + [re.sub(r"\boo\b", "∞", bounds(table).replace(" in ", " ∈ ")) for table in document["parameters"]]
     )
-    return f"{QUANTIFIERS.get(document['quantifier'], document['quantifier'])} {listed}" if listed else ""
+    cases = f", {each_of(document['cases'])}" if "cases" in document else ""
+    return f"{QUANTIFIERS.get(document['quantifier'], document['quantifier'])} {listed}{cases}" if listed else ""
 
 
 def _rocq(formal: Mapping[str, str]) -> str:

@@ -20,7 +20,7 @@ FIELDS = {
               "source", "scope_notes"),
     "Part": ("name", "text", "variables", "hypotheses", "conclusions", "definitions", "parameters", "constants",
              "quantifier", "attainment", "satisfiable", "attained", "instances", "strategy", "numeric", "sampled",
-             "derivation", "splits"),
+             "derivation", "splits", "cases"),
     "Hypothesis": ("name", "text", "formula", "counterexample"),
 }
 SOUND = {
@@ -48,7 +48,7 @@ def claims_file(rng: Random) -> bytes:
         kind = rng.choice(tuple(FIELDS))
         name = rng.choice(FIELDS[kind])
         fields[kind][name] = repr(formula(rng)) if name in ("formula", "attainment") and rng.randrange(2) else \
-            f"({formula(rng)!r},)" if name == "conclusions" and rng.randrange(2) else \
+            f"({formula(rng)!r},)" if name in ("conclusions", "cases") and rng.randrange(2) else \
             f"{{'z': {formula(rng)!r}}}" if name == "definitions" and rng.randrange(2) else rng.choice(NONSENSE)
     made = {kind: f"{kind}({', '.join(f'{name}={text}' for name, text in table.items())})"
             for kind, table in fields.items()}

@@ -45,7 +45,7 @@ def own_claims() -> list[Claim]:
                  attained=Instance({"v": [[2], [3]]}, {"hull": {"normal": [1]}}))
     hidden = small.vary("no half-space", "drop hypothesis", "", Instance({"v": [[0]]}), drop=("half-space",))
     norm = Part(name="norm", text="", quantifier="exists", variables={"m": "matrix", "b": "scalar"}, constants={"b": 2},
-                conclusions=("norm_at_most(m, 1, b, 's') and m[0][0] >= 1",))
+                conclusions=("norm_at_most(m, 1, b, 's') and m[0][0] >= 1",), cases=("m[0][0] == 1", "m[0][0] == 2"))
     return [Claim("own", "", "test", "", (covered, small, norm), (hidden,)),
             Claim("O3 signs", "", "test", "", (symbolic_part(uniform_against_diagonal, "signs", ""),)),
             Claim("C4 sink", "", "test", "", (symbolic_part(sink_margin, "sink", ""),))]
@@ -61,8 +61,9 @@ def certificates(directory: Path) -> list[tuple[Claim, dict]]:
             found += [(claim, small(item)) for item in instances(claim, context).certificates]
     own = found[0][0]
     identity = [[Fraction(1)]]
-    norm = Instance({"m": [[1]]}, {"s": {"left": identity, "values": [1], "right": identity}})
-    found.append((own, certificate(own, "norm", "evidence", "instances", "test", instances_body(own.parts[2], [norm]))))
+    norms = [Instance({"m": [[size]]}, {"s": {"left": identity, "values": [size], "right": identity}})
+             for size in (1, 2)]
+    found.append((own, certificate(own, "norm", "evidence", "instances", "test", instances_body(own.parts[2], norms))))
     for kind, body in (("search", {"examples": "40", "seed": "0"}),
                        ("float", {"residual": (1e-9).hex(), "tolerance": (1e-7).hex(), "cases": "12"}),
                        ("sampling", {"trials": "400", "probability_at_most": ["1", "100"],
@@ -178,9 +179,17 @@ class Lazy(dict):
         return dict(self)
 
 
-def instance_is_valid(part: dict, item: dict, table: dict) -> bool:
+def values_of(part: dict, table: dict) -> dict:
     types = {v["name"]: v["type"] for v in part["variables"]} | {p["name"]: "scalar" for p in part["parameters"]}
-    values = {name: READERS[types[name]](value) for name, value in {**table["values"], **part["constants"]}.items()}
+    return {name: READERS[types[name]](value) for name, value in {**table["values"], **part["constants"]}.items()}
+
+
+def case_is_met(part: dict, case: str, table: dict) -> bool:
+    return bool(evaluate(case, Lazy(values_of(part, table), part["definitions"]).resolved(case)))
+
+
+def instance_is_valid(part: dict, item: dict, table: dict) -> bool:
+    values = values_of(part, table)
     known = Lazy(values, part["definitions"])
 
     def holds(text: str) -> bool:
@@ -205,7 +214,9 @@ def still_proves(claim: Claim, item: dict, record) -> bool:
     assert (record.target, record.role, record.kind) == (item["target"], item["role"], item["kind"])
     body = item["body"]
     if item["kind"] in ("instances", "counterexample"):
-        return all(instance_is_valid(part, item, table) for table in body["instances"])
+        return all(instance_is_valid(part, item, table) for table in body["instances"]) and (
+            item["role"] != "evidence" or all(any(case_is_met(part, case, table) for table in body["instances"])
+                                              for case in part.get("cases", ())))
     if item["kind"] == "derivation":
         lemmas = tuple(Lemma(t["formula"], t["by"], tuple((str(number(w)), tuple(f)) for w, f in t.get("terms", [])),
                              t.get("factor"), t.get("multipliers", {})) for t in body["lemmas"])

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FORMULA, SYMBOLIC, HULLS, SOUNDNESS, GATES = (f"tests/proofs_check/test_{name}.py" for name in (
-    "kernel_formula", "kernel_symbolic", "kernel_hulls_and_norms", "kernel_soundness", "gates"))
+FORMULA, SYMBOLIC, HULLS, SOUNDNESS, CASES, GATES = (f"tests/proofs_check/test_{name}.py" for name in (
+    "kernel_formula", "kernel_symbolic", "kernel_hulls_and_norms", "kernel_soundness", "kernel_cases", "gates"))
 VERDICT, TRAPS, FALSIFY = (f"tests/proofs_check/test_{name}.py" for name in ("verdict", "tool_traps", "falsify"))
 
 
@@ -73,6 +73,9 @@ FAULTS = (
     Fault("a failing conclusion is evidence", K + "replay.py", "need(concludes is not refutes,", "need(True,", GATES),
     Fault("one instance counts twice", K + "replay.py",
           "need(len(seen) == len(listed) or len(listed) == 1,", "need(True,", GATES),
+    Fault("a missing case goes unseen", K + "replay.py", "need(not missing,", "need(True,", CASES),
+    Fault("any case is met", K + "replay.py", "        return False, False\n    return true, balls",
+          "        return True, False\n    return true, balls", CASES),
     Fault("a tolerance of 1", K + "replay.py", "bool(tolerance <= fmpq(1, 10**6))", "bool(tolerance <= 1)", TRAPS),
     Fault("a sample's bound is believed", K + "replay.py",
           "need(bool(arb(1 - bound) ** trials <= arb(1 - level)),", "need(True,", GATES),

@@ -16,7 +16,7 @@ from flint import arb, ctx
 
 from proofs_check.claim import Instance, Part
 from proofs_check.claims.building import root_above
-from proofs_check.claims.exact import Matrix, Number, Vector, add, axis, dot, outer, plus, written
+from proofs_check.claims.exact import Matrix, Number, Vector, add, axis, dot, outer, plus
 from proofs_check.kernel.formula import Evaluator, Undecided
 from proofs_check.kernel.symbolic import COVER_PRECISION, Domain
 from theory.statements import Derivation
@@ -111,12 +111,6 @@ def diagonal_certificate(x: Matrix, margin: Number = 1) -> Instance:
     return Instance({"x": x, "W": weights,
                      "lam": [[Fraction(int(i != j)) for j in range(size)] for i in range(size)],
                      "m": margin, "s": value, "t": size * spread / value, "count": size - 1})
-
-
-def settings(names: str, values: Iterable[Sequence[object]]) -> tuple[str, ...]:
-    """Cases of an `exists` part: for each row of values, that the names have them, as in ``T == 3 and m == 1``."""
-    return tuple(" and ".join(f"{name} == {written(value)}" for name, value in zip(names.split(), row, strict=True))
-                 for row in values)
 
 
 def gram_settings(x: Matrix, sink: Vector | None = None) -> tuple[Number, ...]:

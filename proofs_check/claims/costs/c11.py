@@ -7,7 +7,8 @@ from fractions import Fraction
 import sympy
 
 from proofs_check.claim import Claim, Hypothesis, Instance, Part, Variant
-from proofs_check.claims.costs.building import listed, over_reals, settings
+from proofs_check.claims.building import settings
+from proofs_check.claims.costs.building import listed, over_reals
 from proofs_check.claims.derived import derived, false_formula
 from proofs_check.claims.exact import Matrix
 from theory.costs_causal import (

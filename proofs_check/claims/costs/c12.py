@@ -5,9 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
+from proofs_check.claims.building import settings
 from proofs_check.claims.costs.building import (
     ARGUMENT, CERTIFICATE_VARIABLES, DIAGONAL_MATRICES, ONE_SINGULAR_VALUE, covered, exchangeable, gram_settings,
-    listed, number_fact, settings, sink_certificate)
+    listed, number_fact, sink_certificate)
 from proofs_check.claims.costs.c4 import SINK_ON_MATRICES
 from proofs_check.claims.derived import derived, false_formula
 from theory.costs_lemmas import identity

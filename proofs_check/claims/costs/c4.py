@@ -5,11 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 
 from proofs_check.claim import Claim, Hypothesis, Instance, Part, Variant
+from proofs_check.claims.building import settings
 from proofs_check.claims.costs import routes
 from proofs_check.claims.costs.building import (
     ARGUMENT, CERTIFICATE_VARIABLES, DIAGONAL_MATRICES, ONE_SINGULAR_VALUE, SINK_MATRICES,
     diagonal_certificate,
-    exchangeable, gram_settings, listed, settings, sink_certificate)
+    exchangeable, gram_settings, listed, sink_certificate)
 from proofs_check.claims.derived import derived, drawn, false_formula, points
 from theory.costs_exchangeable import (
     degenerate_sink, diagonal_margin, existence, mass_needs_mean_margin, sink_margin)

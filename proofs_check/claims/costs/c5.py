@@ -6,10 +6,11 @@ from fractions import Fraction
 from math import log
 
 from proofs_check.claim import Claim, Hypothesis, Instance, Part, Variant
+from proofs_check.claims.building import settings
 from proofs_check.claims.costs.building import (
     CERTIFICATE_VARIABLES, DIAGONAL_MATRICES, ONE_SINGULAR_VALUE, SINK_MATRICES, diagonal_certificate,
     exchangeable, listed,
-    mean, number_fact, settings, sink_certificate)
+    mean, number_fact, sink_certificate)
 from proofs_check.claims.derived import derived, false_formula
 from proofs_check.claims.exact import add, axis, dot, outer
 from theory import costs_boundary
@@ -144,7 +145,8 @@ AMONG_ON_MATRICES = Part(
          "√(T-1).",
     variables={"x": "matrix", "W": "matrix", "m": "scalar", "t": "scalar"}, definitions={"T": "len(x)"},
     conclusions=("x @ transpose(x) == eye(T) and m == 1",
-                 "all(x[i] @ W @ (x[0] - x[j]) == m for i in range(T) for j in range(1, T))", "rank(W) == 1", "trace(transpose(W) @ W) == (T - 1) * m**2",
+                 "all(x[i] @ W @ (x[0] - x[j]) == m for i in range(T) for j in range(1, T))", "rank(W) == 1",
+                 "trace(transpose(W) @ W) == (T - 1) * m**2",
                  "t > 0 and sum(outer(x[i], x[0] - x[j]) for i in range(T) for j in range(1, T)) == t * W"),
     satisfiable=token_sink(2), instances=listed([token_sink(size) for size in AMONG_SIZES]),
     cases=settings("T", [(size,) for size in AMONG_SIZES]))

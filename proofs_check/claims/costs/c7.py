@@ -5,8 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 from proofs_check.claim import Claim, Hypothesis, Instance, Part, Variant
+from proofs_check.claims.building import settings
 from proofs_check.claims.costs import routes
-from proofs_check.claims.costs.building import exchangeable, gram_settings, listed, settings
+from proofs_check.claims.costs.building import exchangeable, gram_settings, listed
 from proofs_check.claims.derived import derived, drawn, false_formula, points
 from proofs_check.claims.exact import Matrix, Vector, gram, solve
 from theory.costs_value import holder_dual, interpolant, nulling_blows_up, nulling_is_cheap

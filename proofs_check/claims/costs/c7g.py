@@ -11,7 +11,7 @@ from numerics.schatten import schatten_norm
 from numerics.value_cost import value_cost
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
 from proofs_check.claims.costs.c7 import columns_for
-from proofs_check.claims.building import Choose, Shape, family, independent, matrix, searched
+from proofs_check.claims.building import Choose, Shape, family, independent, matrix, searched, these
 from proofs_check.claims.exact import add, axis, combine, identity, plus, product, transposed
 
 
@@ -83,13 +83,13 @@ LEAST = Part(
 OPPOSITE = Instance({"M": [[1], [-1]], "t": [[1], [1]], "c": [1, 1]})
 CONSISTENT = Part(
     name="consistency", quantifier="exists",
-    text="Targets that do not agree with the inputs' dependence have no interpolant: two opposite inputs "
-         "with equal targets (listed with a combination c of the inputs that is 0 while the targets' is "
-         "not).",
+    text="Targets that do not agree with the inputs' dependence have no interpolant: the opposite "
+         "inputs 1 and -1 with equal targets 1 (and c = (1, 1), a combination of the inputs that is 0 while the "
+         "targets' is not).",
     variables={"M": "matrix", "t": "matrix", "c": "vector"},
     conclusions=("all(sum(c[j] * M[j][k] for j in range(len(M))) == 0 for k in range(len(M[0])))",
                  "any(sum(c[j] * t[j][k] for j in range(len(M))) != 0 for k in range(len(t[0])))"),
-    satisfiable=OPPOSITE, instances=lambda seed: iter([OPPOSITE]))
+    satisfiable=OPPOSITE, instances=lambda seed: iter([OPPOSITE]), cases=(these(OPPOSITE),))
 
 TWO = Instance({"M": [axis(2, 0)], "t": [[1]], "P": [[1, 0], [0, 0]], "V": [[1, 0]], "other": [[1, 1]]})
 VARIANTS = (

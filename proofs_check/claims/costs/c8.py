@@ -7,7 +7,8 @@ from fractions import Fraction
 from math import inf
 
 from proofs_check.claim import Claim, Hypothesis, Instance, Part, Variant
-from proofs_check.claims.costs.building import listed, settings
+from proofs_check.claims.building import settings
+from proofs_check.claims.costs.building import listed
 from proofs_check.claims.derived import derived, false_formula
 from proofs_check.claims.exact import Matrix, dot
 from theory.scaling import PATTERNS, Cell, qk_order, total_order, value_order

@@ -5,8 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 from proofs_check.claim import Claim, Instance, Part
+from proofs_check.claims.building import settings
 from proofs_check.claims.costs import c9_aligned, c9_crossings
-from proofs_check.claims.costs.building import listed, lowest_terms, settings
+from proofs_check.claims.costs.building import listed, lowest_terms
 from proofs_check.claims.derived import derived, false_formula
 from theory import costs_bigram, costs_bigram_beyond
 from theory.costs_lemmas import identity, nonnegative, positive

@@ -9,12 +9,12 @@ import numpy as np
 
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
 from proofs_check.claims.building import (
-    Choose, Shape, agreement, entry, family, searched, simplex, softmax_row, vector, zero_in_hull)
+    Choose, Shape, agreement, entry, family, searched, simplex, softmax_row, these, vector, zero_in_hull)
 from proofs_check.claims.equivalence.e1 import HALF, head
 from proofs_check.claims.equivalence.e2 import ABOVE, SWITCH, instead
 from proofs_check.claims.equivalence.e5 import IDENTIFIED as CONTEXTS
 from proofs_check.claims.equivalence.e5 import at as contexts
-from proofs_check.claims.exact import combine, written, zeros
+from proofs_check.claims.exact import combine, zeros
 
 F = Fraction
 OFF = "all(entry == 0 for entry in o)"
@@ -25,9 +25,8 @@ OUTSIDE = "separable(v, 'hull')"
 
 def example(name: str, text: str, instance: Instance, *conclusions: str) -> Part:
     """These very values: what holds for them, and what E2 or E5 would say does not."""
-    values = " and ".join(f"{key} == {written(value)}" for key, value in instance.values.items())
     return Part(name=name, text=text, variables=SWITCH.variables, definitions=SWITCH.definitions,
-                quantifier="exists", conclusions=(values, *conclusions), satisfiable=instance,
+                quantifier="exists", conclusions=(these(instance), *conclusions), satisfiable=instance,
                 instances=lambda seed: [instance])
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
+from proofs_check.claims.building import these
 from proofs_check.claims.exact import Matrix, Vector, dot, identity, solve, transposed
 from proofs_check.claims.geometry.building import pair_rows, witnesses
 from proofs_check.claims.geometry.spheres import affine, drawn_sphere, sphere_tables
@@ -176,7 +177,7 @@ NOT_NECESSARY = Part(
     conclusions=(*[item.formula for item in MARGIN.hypotheses if item.name != "aligned"],
                  "separable(rows, 'rows')",
                  "any(dot(x[s], x[i]) > 0 for i in Q) and any(dot(x[s], x[i]) < 0 for i in Q)"),
-    satisfiable=OPEN, instances=lambda seed: iter([OPEN]),
+    satisfiable=OPEN, instances=lambda seed: iter([OPEN]), cases=(these(OPEN),),
 )
 
 RAW = ("all(dot(x[i] @ (sigma * outer(x[s], x[s])), x[s] - x[j]) > 0 for i in Q for j in K)",)

@@ -9,6 +9,7 @@ import numpy as np
 
 from numerics.rope import g6_factor, g6_head, rope_logits
 from proofs_check.claim import Claim, Hypothesis, Instance, Part
+from proofs_check.claims.building import these
 from proofs_check.claims.geometry.building import witnesses
 from proofs_check.claims.geometry.derivations import rotated_margin
 from proofs_check.claims.geometry.rotary import (
@@ -169,7 +170,7 @@ NOT_NECESSARY = Part(
     variables=PLAIN, definitions=PLAIN_DEFINITIONS,
     conclusions=(COSINES.formula, SIXTY.formula, "all(2 * margin == 1 for margin in margins)",
                  "not separable([x[i] for i in range(1, len(x))], 'queries')"),
-    satisfiable=TWO_SIDED, instances=lambda seed: iter([TWO_SIDED]),
+    satisfiable=TWO_SIDED, instances=lambda seed: iter([TWO_SIDED]), cases=(these(TWO_SIDED),),
 )
 
 LOST = one_token(10, 9, THIRD, 1)
@@ -180,7 +181,7 @@ NEEDS_PHASE = Part(
          "head loses the sink.",
     variables=VARIABLES, definitions={**CAUSAL_DEFINITIONS, "R_phi": "rot[0]"},
     conclusions=(*[item.formula for item in CAUSAL.hypotheses], "any(margin < 0 for margin in margins)"),
-    satisfiable=LOST, instances=lambda seed: iter([LOST]),
+    satisfiable=LOST, instances=lambda seed: iter([LOST]), cases=(these(LOST),),
 )
 
 VARIANTS = (
