@@ -15,6 +15,8 @@ from proofs_check.kernel.replay import replay_files
 DESCRIPTION = """Replay certificates: exact arithmetic, no solver, no tolerance.
 DIR is the output directory of a run, its certificates/ folder, or one claim's folder; FILE is one certificate.
 Exit codes: 0 every certificate is accepted, 1 some certificate does not prove its claim, 2 bad input."""
+RECORD = "recorded build, not rebuilt"
+REBUILD = "python -m proofs_check.formal.gate --no-cache --coqchk"
 
 
 def claim_directories(path: Path) -> list[Path]:
@@ -36,14 +38,18 @@ class OneLineParser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {one_line(message)}; expected DIR or FILE, see {self.prog} --help\n")
 
 
-def check(path: Path) -> tuple[list[dict], bool]:
-    """(a row per certificate, is any file malformed); raises `Malformed` when there is nothing to check."""
+def check(path: Path) -> tuple[list[dict], bool, dict[str, list[str]]]:
+    """(a row per certificate, is any file malformed, each claim's false neighbours); raises `Malformed` when there is
+    nothing to check.
+
+    One certificate alone is not asked for neighbours.
+    """
     if not path.exists():
         raise Malformed(f"expected a folder or a certificate file, found nothing at {path}; check the path")
     targets = [(path.parent, [path.name])] if path.is_file() else [(item, None) for item in claim_directories(path)]
     uses: dict[str, list[str]] = {}
     first: dict[str, tuple[str, Path]] = {}
-    names_of = []
+    names_of, neighbours = [], {}
     for directory, names in targets:
         claim = read_json(directory / "claim.json")
         name = field(claim, "id", str, "claim.json")
@@ -55,6 +61,8 @@ def check(path: Path) -> tuple[list[dict], bool]:
         uses[name] = field(claim, "uses", list, "claim.json")
         well_formed(all(isinstance(other, str) for other in uses[name]), f"{name}: 'uses' is a list of claim ids")
         names_of.append((name, directory, names))
+        if names is None:
+            neighbours[name] = [field(item, "name", str, "variant") for item in field(claim, "variants", list, name)]
     rows, malformed = [], False
     for name, directory, names in names_of:
         accepted, rejected = replay_files(directory, names)
@@ -70,7 +78,28 @@ def check(path: Path) -> tuple[list[dict], bool]:
         TopologicalSorter(uses).prepare()
     except CycleError as circle:
         raise Malformed(f"the claims use each other in a circle: {' -> '.join(reversed(circle.args[1]))}") from None
-    return rows, malformed
+    return rows, malformed, neighbours
+
+
+def shown(row: dict) -> str:
+    """One accepted certificate on one line."""
+    what = f"{row['role']} {row['subject']}".strip()
+    read = f" ({RECORD})" if row["kind"] == "formal" else ""
+    return f"accepted  {row['claim']:4} {row['target']}: {what}: {row['outcome']}, {row['grade']}, {row['scope']}{read}"
+
+
+def summary(rows: list[dict], neighbours: dict[str, list[str]]) -> list[str]:
+    """The last lines: how many certificates, which neighbours lack a counterexample, which records were only read."""
+    accepted = [row for row in rows if row["accepted"]]
+    refuted = {(row["claim"], row["target"]) for row in accepted if row["role"] == "refuted"}
+    found = {claim: sum((claim, name) in refuted for name in names) for claim, names in neighbours.items()}
+    lacking = [f"{claim} {found[claim]} of {len(names)}" for claim, names in neighbours.items()
+               if found[claim] < len(names)]
+    lines = [f"neighbours with a counterexample here: {sum(found.values())} of {sum(map(len, neighbours.values()))} "
+             f"({', '.join(lacking)})"] if lacking else []
+    records = sum(row["kind"] == "formal" for row in accepted)
+    built = f"; {records} with a {RECORD} (to rebuild: {REBUILD})" if records else ""
+    return [*lines, f"{len(accepted)} certificates accepted, {len(rows) - len(accepted)} rejected{built}"]
 
 
 def one_line(text: str) -> str:
@@ -91,7 +120,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     options = parser.parse_args(arguments)
     try:
-        rows, malformed = check(options.path)
+        rows, malformed, neighbours = check(options.path)
     except Rejected as reason:
         return stop(str(reason), 2)
     except (OSError, ValueError) as error:
@@ -107,10 +136,9 @@ def main(arguments: list[str]) -> int:
     else:
         for row in rows:
             if row["accepted"]:
-                what = f"{row['role']} {row['subject']}".strip()
-                print(one_line(f"accepted  {row['claim']:4} {row['target']}: {what}: {row['outcome']}, "
-                               f"{row['grade']}, {row['scope']}"))
-        print(f"{len(rows) - len(refused)} certificates accepted, {len(refused)} rejected")
+                print(one_line(shown(row)))
+        for line in summary(rows, neighbours):
+            print(one_line(line))
     for row in refused:
         print(one_line(f"sinkproof check: {row['claim']}/{row['certificate']}: {row['reason']}"), file=sys.stderr)
     return 2 if malformed else 1 if refused else 0

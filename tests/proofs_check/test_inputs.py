@@ -157,5 +157,5 @@ def test_inspect_writes_certificates_that_replay(tmp_path: Path) -> None:
     checks = {row["key"]: row for row in json.loads(result.stdout)["checks"]}
     assert checks["G1 queries"]["holds"] is True and checks["E1 independence"]["holds"] is True
     assert all((out / row["certificate"]).is_file() for row in checks.values())
-    rows, malformed = check(out)
+    rows, malformed, _ = check(out)
     assert not malformed and len(rows) == len(checks) and all(row["accepted"] for row in rows)
