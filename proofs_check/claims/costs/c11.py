@@ -49,7 +49,8 @@ NUCLEAR = derived(
     "Above: W = scale q̄ k̄^T, q̄ the mean of e_2..e_T, k̄ = e_1 - q̄, for all i, j >= 2, masked or not: <e_i,q̄> = "
     "|q̄|² = 1/(T-1) and <e_1 - e_j,k̄> = |k̄|² = 1 + 1/(T-1), so every margin is m and the one singular value "
     "m(T-1)/√T (C1's minimiser has this form; nothing is taken over from there). Below: multipliers 1/√T on the "
-    "pairs (i,i) alone: G = [1,-I]/√T has G G^T = (I + 11^T)/T on T-1 rows, eigenvalues 1 and 1/T <= 1, so ‖G‖_∞ = 1, and the objective m(T-1)/√T is the "
+    "pairs (i,i) alone: G = [1,-I]/√T has G G^T = (I + 11^T)/T on T-1 rows, eigenvalues 1 and 1/T <= 1, so "
+    "‖G‖_∞ = 1, and the objective m(T-1)/√T is the "
     "same. Causality saves nothing in nuclear norm.",
     words=WORDS, satisfiable={"T": 4, "m": 1, "w": 2}, counterexamples={"root": {"T": 4, "m": 1, "w": 3}})
 
