@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 
 from rich.console import Console
 from rich.markup import escape
@@ -43,8 +44,11 @@ def brief(values: object) -> str:
     return str(values)
 
 
-def each_of(cases: Sequence[str], most: int = 10) -> str:
-    """An `exists` part's cases on one line, as in ``for each of: T == 1; T == 2``; beyond `most` only their number."""
+def each_of(cases: Sequence[str], room: int = 360) -> str:
+    """An `exists` part's cases on one line, as in ``for each of: T == 1; T == 2``; of the rest (the first is always
+    there) only the number, once they take more than `room` characters.
+    """
+    most = max(1, sum(length <= room for length in accumulate(len(text) for text in cases)))
     more = [f"and {len(cases) - most} more, all in claim.json"] if len(cases) > most else []
     return "for each of: " + "; ".join([*cases[:most], *more])
 

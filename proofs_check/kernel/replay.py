@@ -116,7 +116,7 @@ def _replay(claim: dict, certificate: dict, directory: Path) -> Replayed:
 
 
 def read_cases(part: dict) -> list[str]:
-    """The formulas of which each needs an instance of its own making; only a part that says `exists` has any."""
+    """The formulas each of which must be true on some instance; only a part that says `exists` has any."""
     if "cases" not in part:
         return []
     cases = field(part, "cases", list, "part")

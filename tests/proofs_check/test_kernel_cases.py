@@ -112,7 +112,8 @@ def test_cases_of_an_own_claim_are_checked_when_it_is_loaded(changes: dict, reas
 
 def test_a_long_list_is_shortened_where_it_is_shown() -> None:
     assert each_of(PART.cases) == "for each of: T == 3; T == 4; T == 5"
-    assert each_of(PART.cases, 2) == "for each of: T == 3; T == 4; and 1 more, all in claim.json"
+    assert each_of(PART.cases, 13) == "for each of: T == 3; T == 4; and 1 more, all in claim.json"
+    assert each_of(PART.cases, 2) == "for each of: T == 3; and 2 more, all in claim.json"
 
 
 @pytest.mark.parametrize(("claim", "part"), [
