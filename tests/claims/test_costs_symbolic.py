@@ -41,6 +41,12 @@ def test_the_bigram_claim_is_proved_for_every_n(run):
 
 
 @pytest.mark.slow
+def test_what_rests_on_words_has_a_dagger(run):
+    rows = {row["id"]: row["reduction_in_words"] for row in run[2]["claims"]}
+    assert all(rows[name] for name in ("C4", "C5", "C9", "C11", "C12")) and not rows["C7g"]
+
+
+@pytest.mark.slow
 def test_every_false_neighbour_is_refuted_and_the_traps_are_among_them(run):
     rows = {row["id"]: row["neighbours"] for row in run[2]["claims"]}
     assert all(row["survivors"] == [] and row["planted"] == row["killed"] >= 3 for row in rows.values())

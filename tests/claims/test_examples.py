@@ -39,6 +39,7 @@ def row(document: dict, name: str) -> dict:
 def test_an_example_reaches_its_verdict(document, name: str, headline: str, scope: str) -> None:
     found = row(document, name)
     assert found["headline"] == headline and scope in found["scope"] and found["reached"]
+    assert found["reduction_in_words"] is (name == "X2")  # its two inductions are said in words
     assert found["neighbours"]["planted"] == found["neighbours"]["killed"] >= 3
 
 
