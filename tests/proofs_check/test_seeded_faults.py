@@ -68,6 +68,8 @@ FAULTS = (
     Fault("a cover may stop early", K + "symbolic.py",
           "boxes += [{**box, choice: (middle, high)}, {**box, choice: (low, middle)}]",
           "boxes += [{**box, choice: (low, middle)}]", SYMBOLIC),
+    Fault("a certificate's instances are not added up", K + "formula.py", "spent.charge(evaluator.steps)", "pass",
+          "tests/proofs_check/test_kernel_work.py"),
     Fault("a violated hypothesis is met", K + "replay.py",
           'need(meets, "an instance violates a hypothesis")', "pass", GATES),
     Fault("a failing conclusion is evidence", K + "replay.py", "need(concludes is not refutes,", "need(True,", GATES),
@@ -107,7 +109,8 @@ FAULTS = (
     Fault("32 bits", "numerics/__init__.py",
           'jax.config.update("jax_enable_x64", True)', 'jax.config.update("jax_enable_x64", False)', TRAPS),
 )
-KEYWORD = {TRAPS: "divisor or agreement or nan_passes or 32_bits", "tests/proofs_check/test_mutations.py": "exchanged",
+KEYWORD = {"tests/proofs_check/test_kernel_work.py": "all_instances",
+           TRAPS: "divisor or agreement or nan_passes or 32_bits", "tests/proofs_check/test_mutations.py": "exchanged",
            FALSIFY: "repairs or operator", "tests/numerics/test_attention.py": "causal or mask",
            "tests/numerics/test_float_limits.py": "nan", "tests/numerics/test_sink_metrics.py": "harmonic"}
 
