@@ -25,7 +25,8 @@ def instances(claim: Claim, context: Context) -> Gathered:
 
 def _part(claim: Claim, part: Part, statement: dict, context: Context, found: Gathered) -> None:
     good, seen, slacks = [], set(), []
-    for instance in islice(part.instances(context.seed), LIMIT[context.profile]):
+    # one for each case has to come through, however many there are
+    for instance in islice(part.instances(context.seed), max(LIMIT[context.profile], len(part.cases))):
         key = instance_key(read_instance(statement, encode_instance(part, instance), context.directory)[0])
         if key in seen:
             continue

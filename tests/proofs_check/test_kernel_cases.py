@@ -13,6 +13,8 @@ from proofs_check.claim import Claim, Hypothesis, Instance, Part
 from proofs_check.claims import all_claims
 from proofs_check.claims.own import sound
 from proofs_check.display import each_of
+from proofs_check.engines.gathering import Context
+from proofs_check.engines.instances import LIMIT, instances
 from proofs_check.kernel import Rejected, digest, replay
 
 SIZES = (3, 4, 5)
@@ -30,10 +32,10 @@ def at(*sizes: int) -> list[Instance]:
     return [Instance({"T": size, "x": size}) for size in sizes]
 
 
-def attempt(part: Part, instances: list[Instance], tmp_path: Path, role: str = "evidence"):
+def attempt(part: Part, listed: list[Instance], tmp_path: Path, role: str = "evidence"):
     claim = claim_of(part)
     return replay(claim.document(),
-                  certificate(claim, "p", role, "instances", "test", instances_body(part, instances)), tmp_path)
+                  certificate(claim, "p", role, "instances", "test", instances_body(part, listed)), tmp_path)
 
 
 @pytest.mark.parametrize("sizes", [(3, 4, 5), (5, 3, 4), (2, 3, 4, 5, 9)])
@@ -110,6 +112,14 @@ def test_cases_of_an_own_claim_are_checked_when_it_is_loaded(changes: dict, reas
         sound(claim_of(replace(PART, **changes)), Path("own.py"))
 
 
+def test_a_certificate_holds_an_instance_of_each_case_however_many(tmp_path: Path) -> None:
+    sizes = range(1, LIMIT["quick"] + 3)
+    part = replace(PART, cases=tuple(f"T == {size}" for size in sizes), instances=lambda seed: at(*sizes))
+    claim = claim_of(part)
+    (item,) = instances(claim, Context(tmp_path)).certificates
+    assert replay(claim.document(), item, tmp_path).scope == "as stated"
+
+
 def test_a_long_list_is_shortened_where_it_is_shown() -> None:
     assert each_of(PART.cases) == "for each of: T == 3; T == 4; T == 5"
     assert each_of(PART.cases, 13) == "for each of: T == 3; T == 4; and 1 more, all in claim.json"
@@ -122,9 +132,9 @@ def test_a_long_list_is_shortened_where_it_is_shown() -> None:
 def test_a_shipped_list_needs_each_of_its_instances(claim: Claim, part: Part, tmp_path: Path) -> None:
     listed, document = list(part.instances(0)), claim.document()
 
-    def kept(instances: list[Instance]):
+    def kept(chosen: list[Instance]):
         return replay(document, certificate(claim, part.name, "evidence", "instances", "test",
-                                            instances_body(part, instances)), tmp_path)
+                                            instances_body(part, chosen)), tmp_path)
 
     assert kept(listed).scope == "as stated"
     assert len(listed) == len(part.cases)
