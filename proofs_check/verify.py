@@ -89,12 +89,12 @@ def run_key(claim: Claim, options: Options) -> str:
 
 def selected(ids: Sequence[str], options: Options) -> tuple[Claim, ...]:
     """The claims to verify, with the claims they use (in an order where used claims come first)."""
-    own = {claim.id: claim for claim in (load_claims(options.claims_file) if options.claims_file else ())}
+    own = load_claims(options.claims_file) if options.claims_file else ()
 
     def find(name: str) -> Claim:
-        return own.get(name) or claim_by_id(name)
+        return claim_by_id(name, own=own)
 
-    wanted = [find(name) for name in ids] or list(own.values() or all_claims())
+    wanted = [find(name) for name in ids] or list(own or all_claims())
     ordered: dict[str, Claim] = {}
 
     def add(claim: Claim) -> None:

@@ -11,7 +11,8 @@ import click
 
 from proofs_check.certificates import write_claim
 from proofs_check.claim import Claim, Instance, Part, bound_formula
-from proofs_check.claims import all_claims, claim_beside
+from proofs_check.claims import FAMILIES, claim_beside, claim_by_id, claim_ids
+from proofs_check.claims.registry import nearest
 from proofs_check.display import brief, each_of, show_table
 from proofs_check.engines.gathering import Context
 from proofs_check.engines.ledger import ledger
@@ -28,18 +29,22 @@ from proofs_check.verify import Options, collect, is_fresh, selected
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def claims(family: str | None, with_ledger: bool, as_json: bool) -> int:
     """List the claims."""
-    chosen = [claim for claim in all_claims() if family in (None, claim.family)]
-    if not chosen:
-        known = sorted({claim.family for claim in all_claims()})
-        raise ValueError(f"expected one of the families {', '.join(known)}, got '{family}'; correct the name")
+    if family not in (None, *FAMILIES):
+        near = nearest(family, FAMILIES)
+        raise ValueError(f"expected one of the families {', '.join(FAMILIES)}, got {family!r}; "
+                         + (f"did you mean {near}?" if near else "correct the name"))
+    ids = claim_ids(family)
+    if not as_json:
+        click.echo(f"building {len(ids)} claim{'s' if len(ids) > 1 else ''}, which takes some seconds", err=True)
+    chosen = [claim_by_id(name) for name in ids]
     if as_json:
         listed = [claim.document() | {"digest": digest(claim.document())} for claim in chosen]
         print(json.dumps({"schema": "sinkproof/claims/1", "claims": listed}, indent=1, ensure_ascii=False))
     elif with_ledger:
         rows = [row for claim in chosen for row in ledger_rows(claim)]
-        show_table("Ledger", ("claim", "part", "hypothesis", "ledger", "certificate", "replayed",
-                              "counterexample without it"), rows)
-        failed = [row for row in rows if row[5].startswith("REJECTED")]
+        show_table("Ledger", ("claim", "part", "hypothesis", "ledger", "replayed", "counterexample without it",
+                              "certificate"), rows)
+        failed = [row for row in rows if row[4].startswith("REJECTED")]
         replayed = f"should replay; it rejected {len(failed)}" if failed else "replayed just now"
         print(f"{sum(row[3] == 'needed' for row in rows)} of {len(rows)} hypotheses and bounds are needed, each by a "
               f"counterexample that the kernel {replayed}; 'sinkproof verify' writes the certificates")
@@ -66,8 +71,8 @@ def ledger_rows(claim: Claim) -> list[tuple[str, ...]]:
     for part in claim.parts:
         for subject, counterexample in part.subjects().items():
             file = files.get((part.name, subject), "")
-            rows.append((claim.id, part.name, subject, "needed" if file else "not known to be needed", file,
-                         said.get(file, ""), "" if counterexample is None else brief(counterexample.values)))
+            rows.append((claim.id, part.name, subject, "needed" if file else "not known to be needed",
+                         said.get(file, ""), "" if counterexample is None else brief(counterexample.values), file))
     return rows
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from proofs_check.claim import Claim
-from proofs_check.claims import claim_beside, claim_by_id, load_claims
-from proofs_check.claims.registry import written_claims
+from proofs_check.claims import claim_beside, load_claims
+from proofs_check.claims.registry import written_claim, written_claims
 from proofs_check.display import Steps, brief, show_table
 from proofs_check.falsification import SCHEMA, counted, droppable, standing, sweep
 from proofs_check.falsify import Attack, attack, counterexamples, read_saved, save, targets
@@ -51,7 +51,7 @@ def falsify(id_: str | None, drop: str | None, part: str | None, budget: int, se
         raise ValueError("expected a claim id or --all, got neither; 'sinkproof claims' lists the ids")
     if everything:
         own = () if claims_file is None else load_claims(claims_file)
-        chosen = own or written_claims() if id_ is None else (claim_by_id(id_, (*written_claims(), *own)),)
+        chosen = own or written_claims() if id_ is None else (written_claim(id_, own),)
         return drop_everything(chosen, budget, seed, out, as_json)
     claim = claim_beside(id_, claims_file)
     jobs, folder = targets(claim, drop, part), counterexamples(out, claim.id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from proofs_check.claims.exact import identity
-from proofs_check.claims.practice import metrics
+from proofs_check.claims.practice import p0
 
 IDS = ("P0",)
 
@@ -21,7 +21,7 @@ def test_p0_is_proved_on_its_patterns_and_for_every_length_where_a_derivation_sa
 
 def test_every_false_version_of_p0_falls(run):
     (row,) = run[2]["claims"]
-    assert row["neighbours"]["survivors"] == [] and row["neighbours"]["killed"] == len(metrics.CLAIM.variants) >= 3
+    assert row["neighbours"]["survivors"] == [] and row["neighbours"]["killed"] == len(p0.CLAIM.variants) >= 3
 
 
 def test_every_hypothesis_of_p0_is_needed(unneeded):
@@ -30,5 +30,5 @@ def test_every_hypothesis_of_p0_is_needed(unneeded):
 
 def test_the_slack_of_a_pattern_sees_a_wrong_score():
     right = {"A": np.array(identity(4), dtype=float)}
-    assert metrics.DIAGONAL.numeric(right) > 0
-    assert metrics.DIAGONAL.numeric({"A": np.array(metrics.sink(4), dtype=float)}) < -0.1
+    assert p0.DIAGONAL.numeric(right) > 0
+    assert p0.DIAGONAL.numeric({"A": np.array(p0.sink(4), dtype=float)}) < -0.1

@@ -101,16 +101,17 @@ def test_each_needed_row_of_the_ledger_names_a_certificate_that_replayed():
     for name in ("G5", "O5", "P0"):
         rows = ledger_rows(claim_by_id(name))
         assert rows and {row[3] for row in rows} <= {"needed", "not known to be needed"}
-        assert all(row[4].startswith("cert-ledger-") and row[5].startswith("refuted, ")
+        assert all(row[6].startswith("cert-ledger-") and row[4].startswith("refuted, ")
                    for row in rows if row[3] == "needed")
-        assert all(row[4:6] == ("", "") for row in rows if row[3] != "needed")
+        assert all((row[4], row[6]) == ("", "") for row in rows if row[3] != "needed")
 
 
 def test_a_counterexample_that_meets_what_it_should_drop_is_shown_as_rejected(monkeypatch, capsys):
     part = Part(name="p", text="", variables={"x": "scalar"}, conclusions=("x >= 0",), satisfiable=Instance({"x": 1}),
                 hypotheses=(Hypothesis("positive", "", "x >= 0", Instance({"x": 1})),))
-    claims = (Claim("own", "own", "test", "own", (part,)),)
-    monkeypatch.setattr("proofs_check.commands.claims.all_claims", lambda: claims)
+    claim = Claim("own", "own", "test", "own", (part,))
+    monkeypatch.setattr("proofs_check.commands.claims.claim_ids", lambda family: ("own",))
+    monkeypatch.setattr("proofs_check.commands.claims.claim_by_id", lambda name: claim)
     monkeypatch.setattr("sys.argv", ["sinkproof", "claims", "--ledger"])
     assert cli.main() == 1
     assert "REJECTED" in capsys.readouterr().out

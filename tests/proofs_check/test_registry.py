@@ -13,8 +13,15 @@ def test_a_claim_loaded_by_its_id_is_the_one_in_the_list(claim) -> None:
     assert digest(claim_by_id(claim.id).document()) == digest(claim.document())
 
 
+def test_the_ids_read_off_the_modules_are_those_of_the_claims_in_their_order() -> None:
+    assert registry.claim_ids() == tuple(claim.id for claim in all_claims())
+    for family in registry.FAMILIES:
+        assert registry.claim_ids(family) == tuple(claim.id for claim in all_claims() if claim.family == family) != ()
+
+
 @pytest.mark.parametrize("name", ["ZZ", "building", "../G4", ""])
-def test_an_unknown_id_names_the_known_ones(name: str) -> None:
+def test_an_unknown_id_names_the_known_ones(name: str, monkeypatch) -> None:
+    monkeypatch.setattr(registry, "all_claims", lambda: pytest.fail("all claims were loaded"))
     with pytest.raises(ValueError, match="known ids are G1, G2"):
         claim_by_id(name)
 
