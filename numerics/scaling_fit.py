@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-__all__ = ["Fit", "Symbolic", "fit_exponent"]
+__all__ = ["Fit", "Symbolic", "fit_exponent", "upper_half"]
 
 # Distance at which a slope over the upper half of the range still counts as the symbolic exponent.
 CLOSE = 0.02
@@ -59,6 +59,11 @@ class Fit:
     verdict: str
 
 
+def upper_half(count: int) -> slice:
+    """The sizes, of `count` in order, that a slope is fitted to: the larger half, and three of four or five."""
+    return slice(count // 2 - 1 if count < 6 else count // 2, None)
+
+
 def fit_exponent(
     costs: Mapping[int, Sequence[tuple[float, float]]], symbolic: Symbolic | None, *, seed: int = 0
 ) -> Fit:
@@ -74,11 +79,11 @@ def fit_exponent(
     middles = [np.mean([0.5 * (np.log(low) + np.log(high)) for low, high in costs[size]]) for size in sizes]
     centre = np.array(middles) - slow
     rng = np.random.default_rng(seed)
-    upper_half = slice(len(t) // 2 - 1 if len(t) < 6 else len(t) // 2, None)
+    fitted = upper_half(len(t))
     samples = np.column_stack([_resampled(costs[size], rng) for size in sizes]) - slow
-    plain = _slope(np.log(t[upper_half]))
-    measured = float(plain @ centre[upper_half])
-    interval = _ends(samples[:, upper_half] @ plain, measured)
+    plain = _slope(np.log(t[fitted]))
+    measured = float(plain @ centre[fitted])
+    interval = _ends(samples[:, fitted] @ plain, measured)
     bent = [_slope(np.log(t), shape(t)) for shape in CORRECTIONS.values()]
     ends = [_ends(samples @ row, float(row @ centre)) for row in bent]
     wide = min(low for low, _ in ends), max(high for _, high in ends)

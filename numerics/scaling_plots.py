@@ -1,58 +1,92 @@
-"""Pictures of a sweep: log-log panels with certified bounds, fit and theory, and the phase maps of C5 and C10."""
+"""Pictures of a sweep: log-log panels with draws, fit and theory, and the phase maps of C5 and C10."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from numerics.plots_oversmoothing import png
+from numerics.scaling_fit import upper_half
 
-__all__ = ["phase_figure", "png", "scaling_figure"]
+__all__ = ["Curve", "log_ticks", "phase_figure", "png", "scaling_figure"]
 
 COLOURS = {"sink": "#c8501e", "diagonal": "#1b4f9c"}
-Curve = tuple[Mapping[int, Sequence[tuple[float, float]]], float, float | None]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What one pattern costs: (lower, upper) of every draw by T, the slope of the fit, the symbolic exponent if any."""
+
+    brackets: Mapping[int, Sequence[tuple[float, float]]]
+    slope: float
+    exponent: float | None
 
 
 def scaling_figure(panels: Sequence[tuple[str, Mapping[str, Curve]]], title: str) -> Figure:
-    """One panel per norm.  A curve is (brackets by T, fitted slope, symbolic exponent or None).
+    """One panel per norm, with its title.
 
-    Bars reach from the least lower to the greatest upper bound over draws; the fit goes through the upper half's mean,
-    the theory line through the largest T.
+    Bars reach from the least lower to the greatest upper bound over draws, which is their spread as soon as there are
+    several; the fit is drawn over the sizes it was fitted to, through their mean, the theory line through the largest
+    T.
     """
-    figure = Figure(figsize=(4.1 * len(panels) + 0.6, 3.9), layout="constrained")
+    figure = Figure(figsize=(4.3 * len(panels) + 0.6, 5.1), layout="constrained")
     figure.suptitle(title, fontsize=10)
-    for axes, (norm, curves) in zip(np.atleast_1d(figure.subplots(1, len(panels))), panels):
-        for pattern, (costs, slope, exponent) in curves.items():
-            sizes = np.array(sorted(costs), dtype=np.float64)
-            low, high, middle = (np.array([pick(costs[int(size)]) for size in sizes]) for pick in (
-                lambda found: min(a for a, _ in found), lambda found: max(b for _, b in found),
-                lambda found: np.exp(np.mean([0.5 * np.log(a * b) for a, b in found]))))
-            colour = COLOURS[pattern]
-            errors = np.maximum(np.stack([middle - low, high - middle]), 0.0)
-            axes.errorbar(sizes, middle, yerr=errors, fmt="o", markersize=4, capsize=3,
-                          color=colour, label=f"{pattern}: certified bounds")
-            half = len(sizes) // 2
-            anchor = np.log(middle[half:]).mean() - slope * np.log(sizes[half:]).mean()
-            axes.plot(sizes, np.exp(anchor + slope * np.log(sizes)), color=colour, linewidth=1,
-                      label=f"measured, slope of the total {slope:z.3f}")
-            if exponent is not None:
-                axes.plot(sizes, middle[-1] * (sizes / sizes[-1]) ** exponent, color=colour, linestyle=":",
-                          linewidth=1.6, label=f"theory, slope {exponent:g}")
+    for axes, (name, curves) in zip(np.atleast_1d(figure.subplots(1, len(panels))), panels):
         axes.set(xscale="log", yscale="log", xlabel="T", ylabel="cost")
-        axes.set_title(norm, loc="left", fontsize=9)
-        shown: list[float] = []
-        for size in sizes:  # labels closer than this would run into each other
-            if not shown or size >= 1.45 * shown[-1]:
+        for pattern, curve in curves.items():
+            _draw(axes, pattern, curve)
+        axes.set_title(name, loc="left", fontsize=8)
+        sizes = sorted({size for curve in curves.values() for size in curve.brackets})
+        shown: list[int] = []
+        for size in sizes:  # labels closer than an eighth of the axis would run into each other
+            if not shown or size >= (sizes[-1] / sizes[0]) ** 0.125 * shown[-1]:
                 shown.append(size)
-        axes.set_xticks(shown, [f"{size:.0f}" for size in shown])
+        axes.set_xticks(shown, [str(size) for size in shown])
+        ticks = log_ticks(*axes.get_ylim())
+        axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
         axes.minorticks_off()
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(color="#e6e6e6", linewidth=0.6)
-        axes.legend(frameon=False, fontsize=7)
+        # below the axes, where it hides no point
+        axes.legend(frameon=False, fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.13))
     return figure
+
+
+def _draw(axes: Axes, pattern: str, curve: Curve) -> None:
+    found = [curve.brackets[size] for size in sorted(curve.brackets)]
+    sizes = np.array(sorted(curve.brackets), dtype=np.float64)
+    middle = np.array([np.exp(np.mean([0.5 * np.log(low * high) for low, high in draws])) for draws in found])
+    ends = np.array([(min(low for low, _ in draws), max(high for _, high in draws)) for draws in found])
+    errors = np.maximum(np.stack([middle - ends[:, 0], ends[:, 1] - middle]), 0.0)
+    width = max(high / low - 1.0 for draws in found for low, high in draws)
+    spread = "range over draws, each " if max(map(len, found)) > 1 else ""
+    axes.errorbar(sizes, middle, yerr=errors, fmt="o", markersize=4, capsize=3, color=COLOURS[pattern],
+                  label=f"{pattern}: {spread}certified to {100.0 * width:.1g}%")
+    fitted = upper_half(len(sizes))
+    t = sizes[fitted]
+    anchor = np.log(middle[fitted]).mean() - curve.slope * np.log(t).mean()
+    axes.plot(t, np.exp(anchor + curve.slope * np.log(t)), color=COLOURS[pattern], linewidth=1,
+              label=f"fit to these points, T ≥ {t[0]:.0f}: slope {curve.slope:z.3f}")
+    if curve.exponent is not None:
+        axes.plot(sizes, middle[-1] * (sizes / sizes[-1]) ** curve.exponent, color=COLOURS[pattern], linestyle=":",
+                  linewidth=1.6, label=f"theory, slope {curve.exponent:g}")
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """Round values in [low, high], 0 < low < high, for a log axis: powers of ten, or more where two are not there."""
+    for factors in ((1,), (1, 2, 5), tuple(range(1, 10))):
+        powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+        ticks = [factor * 10.0**power for power in powers for factor in factors if low <= factor * 10.0**power <= high]
+        if len(ticks) >= 2:
+            return ticks
+    return [float(tick) for tick in MaxNLocator(4).tick_values(low, high) if low <= tick <= high]
 
 
 def phase_figure(

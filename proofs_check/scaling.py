@@ -197,6 +197,13 @@ def exponent_text(row: Row) -> str:
     return f"{row.fit.measured:z.3f} ({low:z.3f} .. {high:z.3f})"
 
 
+def picture_words(row: Row) -> str:
+    """A pattern's line above its panel: which exponent was measured, and the verdict, or that no order is derived."""
+    steeper = row.order is not None and row.cell["combination"] == "QK + VO"
+    verdict = row.fit.verdict or "no order derived"
+    return f"{row.pattern}: {'steeper side' if steeper else 'exponent'} {exponent_text(row)}, {verdict}"
+
+
 def summary(rows: Sequence[Row]) -> list[tuple[str, ...]]:
     """The rows of one cloud, cost and pattern drawn together, in the order of the table.
 
@@ -232,7 +239,7 @@ def point_record(point: Point) -> dict:
 
 def pictures(rows: Sequence[Row], out: Path, write) -> list[str]:
     """One log-log picture per cloud: unit norm, margin form; bounds, fit and theory for each norm."""
-    from numerics.scaling_plots import png, scaling_figure
+    from numerics.scaling_plots import Curve, png, scaling_figure
 
     names = []
     for cloud in dict.fromkeys(row.cloud for row in rows):
@@ -245,14 +252,16 @@ def pictures(rows: Sequence[Row], out: Path, write) -> list[str]:
                            r=OTHERS.get(cloud, {}).get("r", "1"), **chosen)
                 if row is not None:
                     exponent = None if row.order is None else float(row.order.exponent)
-                    curves[pattern] = (row.brackets, row.slope, exponent)
-                    exponents.append(f"{pattern}: measured {exponent_text(row)}")
+                    curves[pattern] = Curve(row.brackets, row.slope, exponent)
+                    exponents.append(picture_words(row))
             if curves:
                 panels.append(("\n".join([norm, *exponents]), curves))
         if panels:
             values = "" if chosen["combination"] == "QK" else "ω = 1, "
             title = (f"{cloud}, r = {OTHERS.get(cloud, {}).get('r', '1')}, κ = {chosen['kappa']}, {values}margin form, "
                      f"{chosen['combination']}")
+            if chosen["combination"] == "QK + VO":
+                title += "\nabove each panel: the exponent of the steeper of QK and VO; the points and fits are totals"
             name = f"scale-{cloud}.png"
             write(out / name, png(scaling_figure(panels, title)))
             names.append(name)

@@ -13,7 +13,7 @@ import pytest
 from numerics.scaling import Job, Point, measure, sweep_jobs
 from numerics.scaling_clouds import CLOUDS, Geometry, Reservoir, exchangeable_tokens, geometry_tokens
 from numerics.scaling_fit import Symbolic, fit_exponent
-from numerics.scaling_plots import phase_figure, png, scaling_figure
+from numerics.scaling_plots import Curve, log_ticks, phase_figure, png, scaling_figure
 from numerics.sweep import job_digest, load_point, point_path, run_sweep
 
 CORRELATED = Geometry("correlated", 0.3, 0.0, 0.1, 1.2)
@@ -230,9 +230,31 @@ def test_every_setting_of_a_job_changes_its_digest():
 
 def test_pictures_are_png_files_that_depend_on_what_they_are_given():
     costs = brackets(lambda t: t)
-    first, second = (png(scaling_figure([("nuclear", {"sink": (costs, slope, 1.0)})], "title")) for slope in (1.0, 1.2))
+    first, second = (png(scaling_figure([("nuclear", {"sink": Curve(costs, slope, 1.0)})], "title"))
+                     for slope in (1.0, 1.2))
     assert first.startswith(b"\x89PNG") and first != second
     grid = np.linspace(-1, 1, 5)[:, None] + np.zeros((5, 4))
     maps = [png(phase_figure(np.arange(4.0), np.arange(5.0), grid, points, curve, ("x", "y"), "title", "self"))
             for points, curve in (([], []), ([(1.0, 2.0, "sink"), (2.0, 3.0, "open")], []), ([], [(1.0, 2.0)]))]
     assert maps[0].startswith(b"\x89PNG") and len(set(maps)) == 3
+
+
+def test_bars_say_what_they_are_and_the_fit_is_drawn_where_it_was_fitted():
+    sizes = (8, 16, 32, 64, 128, 256)
+    draws = {size: [(factor * size, factor * size * 1.001) for factor in (1.0, 1.3)] for size in sizes}
+    once = {size: found[:1] for size, found in draws.items()}
+    axes = scaling_figure([("nuclear", {"sink": Curve(draws, 1.0, None), "diagonal": Curve(once, 1.0, 1.0)})],
+                          "title").axes[0]
+    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert "sink: range over draws, each certified to 0.1%" in labels and "diagonal: certified to 0.1%" in labels
+    fits = [line for line in axes.lines if str(line.get_label()).startswith("fit to these points, T ≥ 64: slope 1.000")]
+    assert len(fits) == 2 and all(list(line.get_xdata()) == [64, 128, 256] for line in fits)
+    assert sum(str(line.get_label()).startswith("theory") for line in axes.lines) == 1
+
+
+@pytest.mark.parametrize(("low", "high", "ticks"), [
+    (8, 1200, [10, 100, 1000]), (8, 60, [10, 20, 50]), (3.1, 4.9, [3.5, 4.0, 4.5]), (61, 81, [70, 80]),
+    (0.5, 20, [1, 10]),
+])
+def test_a_log_axis_has_at_least_two_round_ticks(low, high, ticks):
+    assert log_ticks(low, high) == pytest.approx(ticks)
