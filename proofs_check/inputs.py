@@ -15,6 +15,7 @@ import numpy as np
 from proofs_check.kernel.command import one_line
 
 MAX_ENTRIES = 2**27
+LARGEST_INTEGER = 2**53  # up to here float64 has every integer
 SUFFIXES = (".npy", ".npz", ".safetensors")
 
 
@@ -133,57 +134,74 @@ def one_matrix(text: str, what: str) -> tuple[np.ndarray, Path]:
                            f"name one, as in {path.name}:{matrices[0] if matrices else 'KEY'}")
         key = matrices[0]
     if not arrays:
-        raise BadInput(f"expected floating-point {what} in '{path}', found none; save float arrays")
+        raise BadInput(f"expected floating-point {what} in '{path}', found none; save float arrays, or name an array "
+                       f"of integers as in {path.name}:KEY")
     array = arrays[key if key is not None else next(iter(arrays))]
-    check_floats(array, what, path)
+    array = as_floats(array, what, path)
     if array.ndim != 2:
-        raise BadInput(f"expected {what} of shape (tokens, dimension), got an array with {array.ndim} axes; reshape it")
+        axes = "1 axis" if array.ndim == 1 else f"{array.ndim} axes"
+        raise BadInput(f"expected {what} of shape (tokens, dimension), got an array with {axes}; reshape it")
+    if len(array) == 0:
+        raise BadInput(f"expected {what} of shape (tokens, dimension), got shape {array.shape}: the file has no rows; "
+                       "check the array")
     if array.shape[1] == 0:
         raise BadInput(f"expected {what} of dimension at least 1, got shape {array.shape}; check the array")
     return array, path
 
 
-def check_floats(array: np.ndarray, what: str, path: Path) -> None:
+def as_floats(array: np.ndarray, what: str, path: Path) -> np.ndarray:
+    """The array itself if it has floats; integers as float64, which holds them exactly up to 2^53."""
+    if array.dtype.kind in "iu":
+        if array.size and max(int(array.max()), -int(array.min())) > LARGEST_INTEGER:
+            raise BadInput(f"expected integer {what} of size at most 2^53, got larger ones in '{path}', which float64 "
+                           "would round; save them as float64 yourself")
+        return array.astype(np.float64)
     if array.dtype not in (np.float16, np.float32, np.float64):
-        raise BadInput(f"expected {what} as float16, float32 or float64, got {array.dtype} in '{path}'; "
+        raise BadInput(f"expected {what} as float16, float32, float64 or integers, got {array.dtype} in '{path}'; "
                        "convert them first")
     if not np.isfinite(array).all():
-        bad = np.argwhere(~np.isfinite(array))[0]
-        raise BadInput(f"expected finite {what}, got nan or inf at position {tuple(int(i) for i in bad)}; "
-                       "remove that row")
+        bad = [int(index) for index in np.argwhere(~np.isfinite(array))[0]]
+        where = f"row {bad[0]}, column {bad[1]} of the file" if len(bad) == 2 else f"position {tuple(bad)}"
+        raise BadInput(f"expected finite {what}, got nan or inf at {where} (counting from 0); remove that row")
+    return array
 
 
 def read_tokens(text: str, sink: str | None, deduplicate: bool = False) -> Tokens:
     """Tokens and sink as the options name them: a row number of the tokens, or another array of the same file."""
     array, path = one_matrix(text, "tokens")
     sink_row, embedding = None, None
+    rows = np.arange(len(array))  # of the file, for what is said
     if sink is not None and re.fullmatch("-?[0-9]+", sink):
         sink_row = int(sink)
         if not 0 <= sink_row < len(array):
             raise BadInput(f"expected the sink's row between 0 and {len(array) - 1}, got {sink_row}; count rows from 0")
-        embedding, array = array[sink_row], np.delete(array, sink_row, axis=0)
+        embedding, array, rows = array[sink_row], np.delete(array, sink_row, axis=0), np.delete(rows, sink_row)
     elif sink is not None:
-        embedding = read_arrays(path, sink)[sink]
-        check_floats(embedding, "the sink's embedding", path)
+        embedding = as_floats(read_arrays(path, sink)[sink], "the sink's embedding", path)
         if embedding.shape != array.shape[1:]:
             raise BadInput(f"expected the sink '{sink}' of shape {array.shape[1:]}, got {embedding.shape}; "
                            "give one embedding of the tokens' dimension")
     if len(array) < 2:
-        raise BadInput(f"expected at least two content tokens, got {len(array)}; "
+        beside = "; the sink's row is not counted" if sink_row is not None else ""
+        raise BadInput(f"expected at least two content tokens, got {len(array)}{beside}; "
                        "the theory compares keys with each other")
-    unique, first = np.unique(array, axis=0, return_index=True)
+    unique, first, same = np.unique(array, axis=0, return_index=True, return_inverse=True)
     if len(unique) < len(array):
         if not deduplicate:
-            repeated = sorted(set(range(len(array))) - set(first.tolist()))[0]
-            raise BadInput(f"expected distinct tokens, got {len(array) - len(unique)} repeated rows (the first is "
-                           f"content row {repeated}); pass --deduplicate to keep one of each")
-        array = array[np.sort(first)]
+            originals = first[same.reshape(-1)]
+            later = int(np.flatnonzero(originals != np.arange(len(array)))[0])
+            number = len(array) - len(unique)
+            raise BadInput(f"expected distinct tokens, got {number} repeated row{'s' * (number > 1)} (row {rows[later]} "
+                           f"of the file equals row {rows[originals[later]]}, counting from 0); pass --deduplicate to "
+                           "keep one of each")
+        array, rows = array[np.sort(first)], rows[np.sort(first)]
         if len(array) < 2:
             raise BadInput("expected at least two distinct content tokens, got one; give more tokens")
     if embedding is not None and (array == embedding).all(axis=1).any():
-        row = int(np.argmax((array == embedding).all(axis=1)))
-        raise BadInput(f"expected a sink that is no key, got one equal to content row {row}; remove it from the tokens "
-                       "or name another sink")
+        row = rows[int(np.argmax((array == embedding).all(axis=1)))]
+        whose = f"row {sink_row}" if sink_row is not None else "one"
+        raise BadInput(f"expected a sink that is no key, got {whose} equal to row {row} of the file (counting from 0); "
+                       "remove that row from the tokens or name another sink")
     return Tokens(array, embedding, text, sink_row)
 
 

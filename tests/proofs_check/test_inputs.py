@@ -74,20 +74,27 @@ TOKENS = {
     "missing key": (lambda p: archive(p, x=CLOUD) + ":y", None, "an array 'y'"),
     "several matrices": (lambda p: archive(p, x=CLOUD, y=CLOUD), None, "name one"),
     "no matrix": (lambda p: archive(p, x=np.ones(3), y=np.ones(2)), None, "found none"),
-    "vector": (lambda p: saved(p, np.ones(5)), None, "1 axes"),
+    "vector": (lambda p: saved(p, np.ones(5)), None, "1 axis;"),
     "cube": (lambda p: saved(p, np.ones((2, 3, 4))), None, "3 axes"),
     "dimension zero": (lambda p: saved(p, np.ones((4, 0))), None, "dimension at least 1"),
-    "no tokens": (lambda p: saved(p, np.ones((0, 3))), None, "at least two"),
+    "no tokens": (lambda p: saved(p, np.ones((0, 3))), None, "the file has no rows"),
     "one token": (lambda p: saved(p, CLOUD[:1]), None, "at least two"),
-    "one token beside the sink": (lambda p: saved(p, CLOUD[:2]), "0", "at least two"),
-    "nan": (lambda p: saved(p, with_entry(np.nan)), None, "finite"),
+    "one token beside the sink": (lambda p: saved(p, CLOUD[:2]), "0", "the sink's row is not counted"),
+    "nan": (lambda p: saved(p, with_entry(np.nan)), None, "row 1, column 2 of the file"),
     "inf": (lambda p: saved(p, with_entry(np.inf)), None, "finite"),
     "complex": (lambda p: saved(p, CLOUD.astype(complex)), None, "complex128"),
-    "integer": (lambda p: saved(p, CLOUD.astype(int)), None, "int64"),
-    "text": (lambda p: saved(p, np.array([["a", "b"]])), None, "float16, float32 or float64"),
+    "integers beyond 2^53": (lambda p: saved(p, np.array([[1, 2], [2**53 + 1, 0]])), None, "at most 2^53"),
+    "integers below -2^53": (lambda p: saved(p, np.array([[1, 2], [-2**63, 0]])), None, "at most 2^53"),
+    "truth values": (lambda p: saved(p, CLOUD > 0), None, "got bool"),
+    "integers without a name": (lambda p: archive(p, x=CLOUD.astype(int)), None, "name an array of integers"),
+    "text": (lambda p: saved(p, np.array([["a", "b"]])), None, "float16, float32, float64 or integers"),
     "object array": (lambda p: saved(p, np.array([[1, None]], dtype=object)), None, "never unpickled"),
-    "duplicates": (lambda p: saved(p, np.vstack([CLOUD, CLOUD[1]])), None, "--deduplicate"),
-    "sink is a key": (lambda p: saved(p, np.vstack([CLOUD[2], CLOUD])), "0", "no key"),
+    "duplicates": (lambda p: saved(p, np.vstack([CLOUD, CLOUD[1]])), None,
+                   "1 repeated row (row 4 of the file equals row 1, counting from 0); pass --deduplicate"),
+    "duplicates after the sink's row": (lambda p: saved(p, np.vstack([CLOUD, CLOUD[2], CLOUD[3]])), "0",
+                                        "2 repeated rows (row 4 of the file equals row 2, counting from 0)"),
+    "sink is a key": (lambda p: saved(p, np.vstack([CLOUD[2], CLOUD])), "0",
+                      "got row 0 equal to row 3 of the file"),
     "sink row outside": (lambda p: saved(p, CLOUD), "9", "between 0 and 3"),
     "sink row negative": (lambda p: saved(p, CLOUD), "-1", "between 0 and 3"),
     "sink in another script's digits": (lambda p: archive(p, x=CLOUD) + ":x", "²", "an array '²'"),
@@ -130,6 +137,22 @@ def test_good_files_of_every_kind_are_read(tmp_path: Path) -> None:
                  archive(tmp_path, x=CLOUD, label=np.array("text"), ids=np.arange(3))):
         tokens = read_tokens(name, "0")
         assert tokens.content.shape == (3, 3) and np.array_equal(tokens.sink, CLOUD[0])
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64, np.uint16, np.uint64])
+def test_integers_are_read_exactly(tmp_path: Path, dtype: type) -> None:
+    array = np.array([[1, 2], [3, 100], [4, 0]], dtype=dtype)
+    if dtype == np.int64:
+        array[0] = 2**53, -2**53
+    for name in (saved(tmp_path, array), archive(tmp_path, ids=array) + ":ids"):
+        content = read_tokens(name, None).content
+        assert content.dtype == np.float64 and content.astype(object).tolist() == array.astype(object).tolist()
+
+
+def test_after_repeats_are_dropped_rows_are_still_the_files(tmp_path: Path) -> None:
+    array = np.vstack([CLOUD[2], CLOUD[0], CLOUD[0], CLOUD[1:3]])
+    with pytest.raises(BadInput, match="got row 0 equal to row 4 of the file"):
+        read_tokens(saved(tmp_path, array), "0", deduplicate=True)
 
 
 def test_values_of_another_length_are_refused(tmp_path: Path) -> None:
