@@ -13,6 +13,7 @@ that no W exists.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
@@ -36,7 +37,7 @@ from numerics.two_sided import (
     relative_gap,
 )
 
-__all__ = ["MinimumNorm", "certified", "minimum_norm"]
+__all__ = ["MinimumNorm", "certified", "contradiction", "minimum_norm"]
 
 # Above this many entries the constraint matrices x_i (x_a - x_b)^T are not listed one by one.
 _LARGEST_GORDAN = 40_000_000
@@ -256,16 +257,34 @@ def _gordan(
 
 
 def _contradiction(constraints: Constraints, alternative: Alternative) -> str:
-    """In words: the constraints whose matrices x_i (x_a - x_b)^T have convex weights of zero, by their indices."""
-    i, a, b = (int(part[alternative.support[0]]) for part in constraints.triples())
-    first = f"query {i} must prefer key {a} to key {b}"
-    if (constraints.keys[a] == constraints.keys[b]).all():
-        return f"no W exists: {first}, but those keys coincide (G2)"
-    if not constraints.queries[i].any():
-        return f"no W exists: {first}, but that query is zero (G2)"
-    said = (f"no W exists: {len(alternative.support)} constraints, among them that {first}, contradict one another, for"
-            " the convex weights dual_weight add their matrices x_i (x_a - x_b)^T to zero (G2)")
-    return said if alternative.stable else said + UNCONFIRMED
+    row, key = np.nonzero(constraints.competitors)
+    chosen = alternative.support[0]
+    said = contradiction(constraints, int(row[chosen]), int(key[chosen]), len(alternative.support))
+    return said if alternative.stable or _plain(constraints, int(row[chosen]), int(key[chosen])) else said + UNCONFIRMED
+
+
+def _plain(constraints: Constraints, row: int, key: int) -> str:
+    """Why one constraint alone is impossible, or nothing."""
+    if (constraints.keys[constraints.favoured[row]] == constraints.keys[key]).all():
+        return "those keys coincide"
+    return "" if constraints.queries[constraints.row_query[row]].any() else "that query is zero"
+
+
+def contradiction(
+    constraints: Constraints, row: int, key: int, count: int,
+    query_name: Callable[[int], str] = "query {}".format, key_name: Callable[[int], str] = "key {}".format,
+) -> str:
+    """In words, why no W exists: ``count`` constraints have convex weights by which their matrices are zero (G2).
+
+    The constraint named is ``row`` against its competitor ``key``; it has one of the weights.
+    """
+    first = (f"{query_name(int(constraints.row_query[row]))} must prefer {key_name(int(constraints.favoured[row]))} to"
+             f" {key_name(key)}")
+    plain = _plain(constraints, row, key)
+    if plain:
+        return f"no W exists: {first}, but {plain} (G2)"
+    return (f"no W exists: {count} constraints contradict one another, a convex combination of them being zero; one is"
+            f" that {first} (G2)")
 
 
 def _infeasible(constraints: Constraints, p: float, dual, method, reason: str) -> MinimumNorm:

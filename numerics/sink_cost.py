@@ -129,8 +129,9 @@ def why_not_bounded(query_side: MinNormPoint, key_side: MinNormPoint) -> str:
              (key_side, "the sink", "the keys", "puts the sink before each of them"))
     for side, point, hull, wish in sides:
         if side.status == "contains_zero":
+            within = f" to within {side.distance_upper:.1e}" if side.distance_upper else ""
             said = (f"no W exists: {point} lies in the convex hull of {hull} (weights on {len(side.support)} of them"
-                    f" reach it to within {side.distance_upper:.1e}), so no direction {wish} (G1)")
+                    f" reach it{within}), so no direction {wish} (G1)")
             return said if side.stable else said + UNCONFIRMED
     open_sides = [f"{point} may lie in the convex hull of {hull} (distance {side.distance_lower:.1e} to"
                   f" {side.distance_upper:.1e})" for side, point, hull, _ in sides if side.status == "undecided"]

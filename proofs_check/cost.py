@@ -19,7 +19,7 @@ import numpy as np
 from numerics.constraints import Constraints, diagonal_constraints, sink_constraints
 from numerics.gordan import UNCONFIRMED
 from numerics.hull import distance_to_hull, min_norm_point
-from numerics.minimum_norm import MinimumNorm, minimum_norm
+from numerics.minimum_norm import MinimumNorm, contradiction, minimum_norm
 from numerics.schatten import dual_exponent, exponent
 from numerics.sink_cost import why_not_bounded
 from proofs_check.alternative import MOST_EXACT_ENTRIES, cloud_witness, gordan_witness
@@ -124,7 +124,20 @@ def _solve(tokens: Tokens, request: Request, stored: Stored) -> Cost:
         raise BadInput(f"expected at most {MOST_PAIRS * 4} pairs of query and competitor, got "
                        f"{constraints.num_constraints}; give fewer tokens (the sink in margin form has no such limit)")
     answer = minimum_norm(constraints, _norm(request.norm), tolerance=request.tolerance, time_limit=request.time_limit)
-    return _general(constraints, answer, request, stored)
+    cost = _general(constraints, answer, request, stored)
+    if cost.status == "infeasible" and answer.method == "gordan":
+        cost.reason = _in_file_rows(tokens, constraints, answer, cost.reason, request.pattern == "sink")
+    return cost
+
+
+def _in_file_rows(tokens: Tokens, constraints: Constraints, answer: MinimumNorm, reason: str, has_sink: bool) -> str:
+    """The solver's sentence about a contradiction, with the file's rows for its indices."""
+    rows = tokens.file_rows()
+    names = [f"row {row}" for row in rows]
+    keys = ["the sink", *names] if has_sink else names
+    said = contradiction(constraints, int(answer.dual_row[0]), int(answer.dual_key[0]), len(answer.dual_row),
+                         names.__getitem__, keys.__getitem__)
+    return said + " (rows of the file, counting from 0)" + (UNCONFIRMED if reason.endswith(UNCONFIRMED) else "")
 
 
 def _norm(name: str) -> str | float:

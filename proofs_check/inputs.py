@@ -34,6 +34,11 @@ class Tokens:
     sink: np.ndarray | None
     source: str
     sink_row: int | None = None
+    rows: tuple[int, ...] = ()  # of the file, one for each content token; none given: they were not in a file
+
+    def file_rows(self) -> tuple[int, ...]:
+        """The file's row of each content token; its index where the tokens came from no file."""
+        return self.rows or tuple(range(len(self.content)))
 
 
 def split_name(text: str) -> tuple[Path, str | None]:
@@ -202,7 +207,7 @@ def read_tokens(text: str, sink: str | None, deduplicate: bool = False) -> Token
         whose = f"row {sink_row}" if sink_row is not None else "one"
         raise BadInput(f"expected a sink that is no key, got {whose} equal to row {row} of the file (counting from 0); "
                        "remove that row from the tokens or name another sink")
-    return Tokens(array, embedding, text, sink_row)
+    return Tokens(array, embedding, text, sink_row, tuple(rows.tolist()))
 
 
 def read_values(text: str, tokens: Tokens, rows: int) -> tuple[np.ndarray, np.ndarray | None]:

@@ -21,16 +21,14 @@ from proofs_check.claim import Claim, Instance, Part
 from proofs_check.clouds import SLACK, Stored, distance_bounds, distance_witnesses, replayed
 from proofs_check.inputs import Tokens
 
-SCOPE_NOTES = (
-    "Under RoPE a half-space is sufficient for a sink head, not necessary (G6): a failed G check does not rule a sink "
-    "out.",
-    "With a query bias a sink needs only that x_s is outside the keys' hull (G1): the half-space of the queries is not "
-    "needed.",
-    "V = W_VO has rank at most the head dimension, so independence of values (E1, E5, E6, S1) cannot hold for more "
-    "content tokens than that; the half-space hypotheses (E2, E3) are what applies.",
-    "The chance is Wendel's: so many isotropic points lie in a half-space with that probability; a half-space below "
-    "that level is a finding, one at a chance near 1 is automatic.",
-)
+ROPE = ("Under RoPE a half-space is sufficient for a sink head, not necessary (G6): a failed G check does not rule a "
+        "sink out.")
+BIAS = ("With a query bias a sink needs only that x_s is outside the keys' hull (G1): the half-space of the queries is "
+        "not needed.")
+RANK = ("V = W_VO has rank at most the head dimension, so independence of values (E1, E5, E6, S1) cannot hold for more "
+        "content tokens than that; the half-space hypotheses (E2, E3) are what applies.")
+WENDEL = ("The chance is Wendel's: so many isotropic points lie in a half-space with that probability; a half-space "
+          "below that level is a finding, one at a chance near 1 is automatic.")
 
 
 @dataclass
@@ -71,8 +69,32 @@ def inspect(tokens: Tokens, values: np.ndarray | None, sink_value: np.ndarray | 
             id="inspect", title="Hypotheses on the user's embeddings", family="inspect",
             statement=f"What holds for the arrays of {Path(tokens.source).name}.",
             parts=tuple(check.part for check in checks if check.part is not None),
-            scope_notes=SCOPE_NOTES, source="the user's arrays"), Path("certificates") / "inspect", progress)
+            scope_notes=scope_notes(checks), source="the user's arrays"), Path("certificates") / "inspect", progress)
     return checks
+
+
+def scope_notes(checks: list[Check]) -> tuple[str, ...]:
+    """What must be said beside these checks and their answers: nothing about one that did not run."""
+    failed = {check.key for check in checks if not check.holds}
+    notes = ((ROPE, any(key.startswith("G") for key in failed)),
+             (BIAS, "G1 queries" in failed and any(check.key == "G1 keys" for check in checks)),
+             (RANK, any(check.key == "E1 independence" for check in checks)),
+             (WENDEL, any(check.chance is not None for check in checks)))
+    return tuple(note for note, wanted in notes if wanted)
+
+
+def not_checked(tokens: Tokens, has_values: bool) -> list[str]:
+    """What the arrays given do not allow, and the option that would."""
+    lines = []
+    if tokens.sink is None:
+        lines.append("the sink against the keys' hull, whether a sink head exists, alignment (G1, G2, G4): "
+                     "name the sink with --sink KEY or --sink ROW")
+    if not has_values:
+        lines.append("independence, half-space and rank of the values (E1 to E4, M1): give them with --values FILE")
+    elif tokens.sink_row is None:
+        lines.append("the sink's value (E3, E4): name the sink by its row, --sink ROW, and give its value in that row "
+                     "of --values")
+    return lines
 
 
 def certify(checks: list[Check], filling: Path, claim: Claim, shown: Path,

@@ -9,6 +9,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
 from numerics.attention import softmax_attention
 from proofs_check.inputs import Tokens
@@ -32,6 +33,7 @@ def cost_picture(path: Path, title: str, tokens: Tokens, w_qk: np.ndarray, sink_
         figure.colorbar(image, ax=axis)
     axes[2].semilogy(np.arange(1, len(values) + 1), values, "o-", markersize=3)
     axes[2].set(title="singular values of W", xlabel="index")
+    axes[2].xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     axes[2].grid(alpha=0.3)
     figure.suptitle(title)
     figure.savefig(path, dpi=110)

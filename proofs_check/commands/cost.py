@@ -88,7 +88,7 @@ def cost(tokens: str, sink: str | None, pattern: str, norms: tuple[str, ...], ma
     else:
         show_table(f"min ‖W‖ on {document['count']} tokens of dimension {document['dimension']}",
                    ("pattern", "norm", "form", "lower", "upper", "gap", "rank", "status", "grade", "seconds"),
-                   [(item.pattern, item.norm, item.form, _number(item.lower), _number(item.upper), _gap(item),
+                   [(item.pattern, item.norm, item.form, _bound(item, item.lower), _bound(item, item.upper), _gap(item),
                      str(item.rank),
                      item.status, item.grade, f"{item.seconds:.1f}") for item in found])
         for item in found:
@@ -115,18 +115,26 @@ def _ratios(found: list) -> list[dict]:
 def _pictures(found: list, given, out: Path) -> list[str]:
     from proofs_check.pictures import cost_picture
 
+    for pattern in ("sink", "diagonal"):  # an earlier run's would pass for this one's
+        for stale in out.glob(f"cost-{pattern}-*.png"):
+            stale.unlink()
     names = []
     for item in found:
         if item.w_qk is not None and len(given.content) <= 512:
             name = f"cost-{item.pattern}-{item.norm}.png"
-            cost_picture(out / name, f"{item.pattern}, {item.norm} norm, {item.form}: "
-                         f"{_number(item.lower)} to {_number(item.upper)}", given, item.w_qk, item.pattern == "sink")
+            cost_picture(out / name, f"{Path(given.source).name}: {item.pattern}, {item.norm} norm, {item.form}: "
+                         f"{_bound(item, item.lower)} to {_bound(item, item.upper)}", given, item.w_qk, item.pattern == "sink")
             names.append(name)
     return names
 
 
-def _number(value: float | None) -> str:
-    return "" if value is None else "impossible" if math.isinf(value) else f"{value:.6g}"
+def _bound(item, value: float | None) -> str:
+    """A bound for the table; an infinite one is "impossible" where a certificate proves that no W exists."""
+    if value is None:
+        return ""
+    if math.isinf(value):
+        return "impossible" if item.status == "infeasible" and item.certificate else "unknown"
+    return f"{value:.6g}"
 
 
 def _gap(item) -> str:
@@ -136,7 +144,7 @@ def _gap(item) -> str:
 
 
 def _finite(node: object) -> object:
-    """JSON has no infinity: an impossible pattern's bounds are the text 'infinity'."""
+    """JSON has no infinity: the bounds of an impossible pattern, and an upper bound not found, are 'infinity'."""
     if isinstance(node, dict):
         return {key: _finite(value) for key, value in node.items()}
     if isinstance(node, list):

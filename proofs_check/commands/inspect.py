@@ -30,8 +30,8 @@ def inspect(tokens: str, sink: str | None, values: str | None, deduplicate: bool
 
     Exit 0 when every check was decided (whether it holds or not), 1 when one stayed undecided.
     """
-    from proofs_check.inspect import SCOPE_NOTES
     from proofs_check.inspect import inspect as run_inspect
+    from proofs_check.inspect import not_checked, scope_notes
 
     if values is not None and deduplicate:
         raise click.UsageError("--deduplicate cannot be used with --values, whose rows would no longer fit; "
@@ -45,7 +45,7 @@ def inspect(tokens: str, sink: str | None, values: str | None, deduplicate: bool
         checks = run_inspect(given, content_values, sink_value, out, steps.step)
     document = {"schema": "sinkproof/inspect/1", "tokens": tokens, "sink": sink, "count": len(given.content),
                 "dimension": int(given.content.shape[1]), "checks": [check.row() for check in checks],
-                "scope_notes": list(SCOPE_NOTES)}
+                "not_checked": not_checked(given, values is not None), "scope_notes": list(scope_notes(checks))}
     write_whole(out / "inspect.json", json.dumps(document, indent=1, ensure_ascii=False).encode())
     if as_json:
         print(json.dumps(document, indent=1, ensure_ascii=False))
@@ -57,14 +57,16 @@ def inspect(tokens: str, sink: str | None, values: str | None, deduplicate: bool
         for check in checks:
             if check.margin_means and check.margin_lower is not None:
                 print(f"Margin of {check.key}: {check.margin_means}")
-        for note in SCOPE_NOTES:
+        for line in document["not_checked"]:
+            print(f"Not checked: {line}")
+        for note in document["scope_notes"]:
             print(f"Scope: {note}")
         print(f"Certificates in {out / 'certificates' / 'inspect'}; replay with: sinkproof check {out}")
     return 0 if all(check.holds is not None for check in checks) else 1
 
 
 def _margin(check) -> str:
-    if check.margin_lower is None:
-        return ""
+    if check.margin_lower is None:  # exact arithmetic separates what float64 cannot measure
+        return "below float64's rounding" if check.holds and check.margin_means else ""
     return f"{check.margin_lower:.6g}" if check.margin_lower == check.margin_upper else \
         f"{check.margin_lower:.6g} .. {check.margin_upper:.6g}"

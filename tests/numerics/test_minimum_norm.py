@@ -190,7 +190,8 @@ def test_contradictory_wishes_are_proved_infeasible_by_their_weights():
     )
     assert answer.status == "infeasible" and answer.upper == math.inf
     assert answer.residual <= 1e-15 and len(answer.dual_weight) == 2
-    assert answer.reason.startswith("no W exists: 2 constraints, among them that query 0 must prefer")
+    assert answer.reason.startswith("no W exists: 2 constraints contradict one another, ")
+    assert "query 0 must prefer" in answer.reason
 
 
 @pytest.mark.parametrize("norm", NORMS)
