@@ -38,7 +38,24 @@ def sinkproof() -> None:
     """
 
 
-for command in (verify, claims, show, check, falsify, inspect, cost, scale, phase, simulate, audit, bench, doctor):
+# a sentence for the list of commands, which fits 80 columns; their own --help says more
+SHORT = {
+    verify: "Gather evidence for claims, replay it, print the verdicts.",
+    claims: "List the claims.",
+    show: "Show one claim with its ledger, variants and evidence.",
+    check: "Replay certificates with the kernel alone.",
+    falsify: "Search for a counterexample to a claim.",
+    inspect: "Check the hypotheses of G, E and M on your embeddings.",
+    cost: "Find the cheapest W_QK for a sink or a diagonal.",
+    scale: "Sweep T, fit exponents, compare them with the derived ones.",
+    phase: "Draw the exact boundary of C5 or C10 and check it.",
+    simulate: "Simulate oversmoothing and draw it against theory.",
+    audit: "Measure hypotheses, drifts and costs on a model.",
+    bench: "Time our engine and cvxpy's solvers to equal gaps.",
+    doctor: "Say what is installed and what a missing piece costs.",
+}
+for command, sentence in SHORT.items():
+    command.short_help = sentence
     sinkproof.add_command(command)
 
 
@@ -49,9 +66,14 @@ def main() -> int:
         result = sinkproof.main(standalone_mode=False)
         return result if isinstance(result, int) else 0
     except (click.exceptions.Abort, KeyboardInterrupt) as stopped:
-        if isinstance(stopped, Terminated) or isinstance(stopped.__cause__, Terminated):
-            return _stop("terminated; run the same command again to go on", EXIT_TERMINATED)
-        return _stop("interrupted; run the same command again to go on", EXIT_INTERRUPTED)
+        cause = stopped.__cause__ if isinstance(stopped, click.exceptions.Abort) else stopped
+        left = str(cause or "") or "run the same command again to go on"  # a command may say what it kept
+        if isinstance(cause, Terminated):
+            return _stop(f"terminated; {left}", EXIT_TERMINATED)
+        return _stop(f"interrupted; {left}", EXIT_INTERRUPTED)
+    except click.exceptions.NoArgsIsHelpError as bare:
+        print(bare.format_message(), file=sys.stderr)
+        return EXIT_BAD_INPUT
     except click.exceptions.Exit as error:
         return error.exit_code
     except click.ClickException as error:

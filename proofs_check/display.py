@@ -58,26 +58,30 @@ class Steps:
 
     def __init__(self, total: int | None, quiet: bool):
         self.console, self.total, self.quiet, self.done = Console(stderr=True), total, quiet, 0
-        self.bar = None
+        self.bar, self.stage = None, ""
 
     def __enter__(self) -> Steps:
         if self.console.is_terminal and not self.quiet:
             from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-            self.bar = Progress(SpinnerColumn(), TextColumn("{task.completed} of {task.total}  {task.description}"),
-                                TimeElapsedColumn(), console=self.console, transient=True)
+            words = TextColumn("{task.fields[stage]}{task.completed} of {task.total}  {task.description}")
+            self.bar = Progress(SpinnerColumn(), words, TimeElapsedColumn(), console=self.console, transient=True)
             self.bar.start()
-            self.task = self.bar.add_task("", total=self.total)
+            self.task = self.bar.add_task("", total=self.total, stage=self.stage)
         return self
 
     def __exit__(self, *_: object) -> None:
         if self.bar is not None:
             self.bar.stop()
 
+    def count_anew(self, stage: str) -> None:
+        """From here on steps are counted from one and named, as in ``replay 1 of 43: G2``."""
+        self.done, self.stage = 0, f"{stage} "
+
     def step(self, text: str) -> None:
         self.done += 1
         if self.bar is not None:
-            self.bar.update(self.task, completed=self.done, description=escape(text))
+            self.bar.update(self.task, completed=self.done, description=escape(text), stage=self.stage)
         elif not self.quiet:
             count = f"{self.done} of {self.total}" if self.total else str(self.done)
-            print(f"{count}: {text}", file=sys.stderr, flush=True)
+            print(f"{self.stage}{count}: {text}", file=sys.stderr, flush=True)

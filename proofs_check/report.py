@@ -6,8 +6,10 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from proofs_check.blame import blame
 from proofs_check.certificates import write_whole
 from proofs_check.claim import bound_formula
+from proofs_check.kernel import read_json
 from proofs_check.neighbours import ENGINES
 from proofs_check.verdict import reaches
 from proofs_check.verify import ClaimResult, Options, claim_directory, environment
@@ -103,6 +105,19 @@ def hypotheses(result: ClaimResult) -> list[dict]:
     return rows
 
 
+def counterexamples(result: ClaimResult, options: Options) -> list[dict]:
+    """For each refuted part: an instance that the kernel replayed, what it violates, and the certificate's file."""
+    directory = claim_directory(options, result.claim.id)
+    statements = {table["name"]: table for table in result.claim.document()["parts"]}
+    found = []
+    for part in statements:
+        name = _certificate(result, part, "refuted", "")
+        listed = read_json(directory / name)["body"].get("instances") if name else None
+        if listed:
+            found.append({"part": part, "certificate": name, "said": blame(statements[part], listed[0], directory)})
+    return found
+
+
 def _certificate(result: ClaimResult, target: str, role: str, subject: str) -> str:
     """The file that establishes it, the ledger's before any other engine's; "" if none does."""
     found = [(record.engine != "ledger", name) for name, record in result.replayed
@@ -117,7 +132,8 @@ def claim_row(result: ClaimResult, options: Options) -> dict:
         "headline": verdict.headline, "label": verdict.label, "outcome": verdict.outcome, "grade": verdict.grade,
         "scope": verdict.scope, "reduction_in_words": reduction_in_words(result),
         "reasons": list(verdict.reasons), "required": required(result),
-        "reached": reaches(verdict, required(result)), "uses": list(result.claim.uses),
+        "reached": reaches(verdict, required(result)), "counterexamples": counterexamples(result, options),
+        "uses": list(result.claim.uses),
         "scope_notes": list(result.claim.scope_notes), "statement": result.claim.statement,
         "seconds": round(sum(result.seconds.values()), 3), "hypotheses": hypotheses(result),
         "satisfiable": {part.name: _certificate(result, part.name, "satisfiable", "") for part in result.claim.parts},
@@ -192,6 +208,8 @@ def markdown(document: dict) -> str:
     for row in document["claims"]:
         lines += ["", f"## {row['id']}", "", row["statement"], "",
                   f"**{verdict_shown(row)}**: {'; '.join(row['reasons'])}", ""]
+        lines += [f"- Counterexample to part *{item['part']}*: {item['said']}, `{item['certificate']}`"
+                  for item in row["counterexamples"]]
         lines += [f"- Scope: {note}" for note in row["scope_notes"]]
         lines += [f"- Hypothesis *{item['name']}* ({item['part']}): {item['needed']}"
                   + (f", `{item['counterexample']}`" if item["counterexample"] else "") for item in row["hypotheses"]]

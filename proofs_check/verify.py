@@ -18,14 +18,16 @@ from importlib import metadata, resources
 from pathlib import Path
 
 from numerics.workers import unordered
+from proofs_check.blame import blame
 from proofs_check.certificates import whole_directory, write_claim, write_whole
 from proofs_check.claim import Claim
 from proofs_check.claims import all_claims, claim_beside, claim_by_id, load_claims
 from proofs_check.engines import ENGINES, Context
-from proofs_check.kernel import Replayed, canonical, digest, read_json, replay_files
+from proofs_check.kernel import Rejected, Replayed, canonical, digest, read_json, replay_files
 from proofs_check.neighbours import Attempt, plant
 from proofs_check.verdict import Trouble, Verdict, counted, judge
 
+LEDGER = ("satisfiable", "attained", "dropped", "refuted")
 EXAMPLES = {"quick": 40, "full": 400}
 PACKAGES = ("python-flint", "sympy", "numpy", "scipy", "jax", "cvxpy", "hypothesis")
 
@@ -116,7 +118,10 @@ def gather(name: str, options: Options) -> str:
         context = Context(directory, options.seed, EXAMPLES[options.profile], options.profile)
         for engine, run in ENGINES.items():
             start = time.monotonic()
-            found = run(claim, context)
+            try:
+                found = run(claim, context)
+            except Rejected as error:
+                raise type(error)(f"claim {name}, {error}") from error
             seconds[engine] = time.monotonic() - start
             certificates += found.certificates
             troubles += found.troubles
@@ -156,7 +161,8 @@ def collect(claim: Claim, options: Options, earlier: dict[str, ClaimResult]) -> 
     for name, reason in rejected:
         body = read_json(directory / name)
         kind = "suspect" if body["role"] == "refuted" and body["target"] in {p.name for p in claim.parts} else "error"
-        troubles.append(Trouble(body["target"], kind, f"{_whose(body, claim)} ({name}): {reason}"))
+        troubles.append(Trouble(body["target"], kind, f"{_whose(body, claim)} ({name}): {reason}"
+                                f"{_fault(body, claim, directory, str(reason))}"))
     verdict = judge(claim, [record for _, record in accepted], troubles,
                     {name: result.verdict for name, result in earlier.items()})
     return ClaimResult(claim, verdict, tuple(accepted), tuple((name, str(reason)) for name, reason in rejected),
@@ -172,12 +178,25 @@ def _whose(body: dict, claim: Claim) -> str:
     return f"part '{body['target']}': the {body['role']} certificate did not replay"
 
 
+def _fault(body: dict, claim: Claim, directory: Path, reason: str) -> str:
+    """Where an instance of the ledger goes wrong, to follow the kernel's reason; "" where that says all."""
+    document = claim.document()
+    parts = {table["name"]: table for table in (*document["parts"], *document["variants"])}
+    content = body.get("body")
+    listed = content.get("instances") if isinstance(content, dict) else None
+    if body["target"] not in parts or body["role"] not in LEDGER or not isinstance(listed, list) or len(listed) != 1:
+        return ""
+    said = blame(parts[body["target"]], listed[0], directory, body["subject"],
+                 conclude=body["role"] not in ("dropped", "refuted"))
+    return f"; {said}" if said and said != reason else ""
+
+
 def verify(ids: Sequence[str], options: Options, jobs: int = 1,
            progress: Callable[[str, bool], None] = lambda name, resumed: None,
-           replayed: Callable[[str], None] = lambda name: None) -> tuple[ClaimResult, ...]:
+           replayed: Callable[[ClaimResult], None] = lambda result: None) -> tuple[ClaimResult, ...]:
     """Gather what is missing, then replay and judge everything.
 
-    `progress(id, resumed)` is called as evidence is gathered or found stored, `replayed(id)` as claims are judged.
+    `progress(id, resumed)` is called as evidence is gathered or found stored, `replayed(result)` as claims are judged.
     """
     claims = selected(ids, options)
     options.out.mkdir(parents=True, exist_ok=True)
@@ -195,7 +214,7 @@ def verify(ids: Sequence[str], options: Options, jobs: int = 1,
     results: dict[str, ClaimResult] = {}
     for claim in claims:
         results[claim.id] = collect(claim, options, results)
-        replayed(claim.id)
+        replayed(results[claim.id])
     return tuple(results.values())
 
 

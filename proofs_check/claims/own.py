@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import wraps
 from pathlib import Path
 
@@ -12,7 +15,7 @@ from hypothesis.strategies import SearchStrategy
 
 from proofs_check.claim import SOURCE, TYPES, Claim, Hypothesis, Instance, Part, Variant, encode_instance, plain_type
 from proofs_check.kernel import Rejected, canonical
-from proofs_check.kernel.formula import parse
+from proofs_check.kernel.formula import FUNCTIONS, parse
 from proofs_check.kernel.symbolic import Domain
 from theory.statements import Derivation
 
@@ -34,13 +37,13 @@ def sound(claim: Claim, path: Path) -> Claim:
     _items(claim.variants, Variant, f"`variants` of {name}")
     _items(claim.uses, str, f"`uses` of {name}")
     _items(claim.scope_notes, str, f"`scope_notes` of {name}")
-    parts = tuple(_sound_part(part, path) for part in claim.parts)
-    variants = tuple(replace(item, part=_sound_part(item.part, path)) for item in claim.variants)
+    parts = tuple(_sound_part(part, path, name) for part in claim.parts)
+    variants = tuple(replace(item, part=_sound_part(item.part, path, name)) for item in claim.variants)
     # the default is the project's own source, which a user's claim does not have
     source = "not stated" if claim.source == SOURCE else claim.source
     found = replace(claim, parts=parts, variants=variants, source=source)
     for item in variants:
-        _instance(item.part, item.counterexample, f"the counterexample of variant '{item.part.name}'")
+        _instance(item.part, item.counterexample, f"the counterexample of variant '{item.part.name}' of {name}")
     try:
         canonical(found.document())
     except (Rejected, UnicodeError) as error:
@@ -48,10 +51,10 @@ def sound(claim: Claim, path: Path) -> Claim:
     return found
 
 
-def _sound_part(part: Part, path: Path) -> Part:
-    _texts(part, "a part", ("name", "text", "quantifier", "attainment"))
-    name = f"part '{part.name}'"
-    _need(_readable(part.name), "a part's `name` of at most 100 printable letters", part.name)
+def _sound_part(part: Part, path: Path, owner: str) -> Part:
+    _texts(part, f"a part of {owner}", ("name", "text", "quantifier", "attainment"))
+    name = f"part '{part.name}' of {owner}"
+    _need(_readable(part.name), f"a part's `name` of at most 100 printable letters in {owner}", part.name)
     _need(part.quantifier in QUANTIFIERS, f"`quantifier` of {name} among {', '.join(QUANTIFIERS)}", part.quantifier)
     for field in ("variables", "definitions", "constants"):
         _table(getattr(part, field), f"`{field}` of {name}")
@@ -73,17 +76,21 @@ def _sound_part(part: Part, path: Path) -> Part:
     for item in part.hypotheses:
         _texts(item, f"a hypothesis of {name}", ("name", "text", "formula"))
         _need(_readable(item.name), f"names of hypotheses of {name} of at most 100 printable letters", item.name)
-    formulas = [item.formula for item in part.hypotheses] + list(part.conclusions) + list(part.definitions.values())
-    formulas += list(part.cases)
-    for text in formulas + ([part.attainment] if part.attainment else []):
-        _formula(text, name)
+    formulas = [(f"hypothesis '{item.name}'", item.formula) for item in part.hypotheses]
+    formulas += [(f"conclusion {number}", text) for number, text in enumerate(part.conclusions, 1)]
+    formulas += [(f"the definition of '{item}'", text) for item, text in part.definitions.items()]
+    formulas += [(f"case {number}", text) for number, text in enumerate(part.cases, 1)]
+    formulas += [("`attainment`", part.attainment)] if part.attainment else []
+    names = {*part.variables, *part.definitions, *(str(table["name"]) for table in part.parameters)}
+    for what, text in formulas:
+        _formula(text, f"{what} of {name}", names)
     known = {"satisfiable": part.satisfiable, "attained": part.attained,
              **{f"counterexample of hypothesis '{item.name}'": item.counterexample for item in part.hypotheses}}
     for field, instance in known.items():
         if instance is not None:
             _instance(part, instance, f"the {field} of {name}")
     given = {field: getattr(part, field) for field in _FUNCTIONS}
-    return replace(part, **{field: _guarded(part, field, function, path)
+    return replace(part, **{field: _guarded(part, field, function, path, name)
                             for field, function in given.items() if function is not None})
 
 
@@ -111,12 +118,24 @@ def _readable(name: str) -> bool:
     return 0 < len(name) <= 100 and name.isprintable()
 
 
-def _formula(text: object, name: str) -> None:
-    _need(isinstance(text, str), f"formulas of {name} as text", text)
+def _formula(text: object, where: str, names: set[str]) -> None:
+    """A formula that can be read, whose names are known and whose numbers are exact."""
+    _need(isinstance(text, str), f"{where} as text", text)
     try:
-        parse(text)
+        tree = parse(text)
     except Rejected as error:
-        raise ValueError(f"expected formulas in {name} that can be read, got {error}; see notes/own-claim.md") from None
+        raise ValueError(f"expected {where} to be a formula that can be read, got {error}; "
+                         "see notes/own-claim.md") from None
+    found = list(ast.walk(tree))
+    bound = {node.id for node in found if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    for node in found:
+        if isinstance(node, ast.Constant) and isinstance(node.value, float):
+            exact = Fraction(repr(node.value)) if math.isfinite(node.value) else "a whole number"
+            raise ValueError(f"expected whole numbers and their quotients in {where}, got {node.value!r} in "
+                             f"{_short(text)}; write {exact}")
+        if isinstance(node, ast.Name) and node.id not in {*names, *bound, *FUNCTIONS, "pi"}:
+            raise ValueError(f"expected names that are declared in {where}, got the unknown name '{node.id}' in "
+                             f"{_short(text)}; declare it in `variables` or `definitions`")
 
 
 def _instance(part: Part, instance: object, what: str) -> None:
@@ -133,9 +152,9 @@ def _instance(part: Part, instance: object, what: str) -> None:
                          "correct the values") from None
 
 
-def _guarded(part: Part, field: str, function: Callable, path: Path) -> Callable:
+def _guarded(part: Part, field: str, function: Callable, path: Path, name: str) -> Callable:
     """The same function, whose errors and wrong answers are the file's fault and say so."""
-    where = f"`{field}` of part '{part.name}'"
+    where = f"`{field}` of {name}"
 
     def fault(error: BaseException) -> ValueError:
         return ValueError(f"expected {where} in {path.name} to run, got {_said(error)}; correct it")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from proofs_check.claims import claim_ids
 from proofs_check.display import Steps, show_table
 from proofs_check.report import dagger_line, exit_code, scope_shown, write_report
 from proofs_check.verify import Options, selected
@@ -35,19 +36,36 @@ def verify(ids: tuple[str, ...], profile: str, out: Path, jobs: int, seed: int, 
     from proofs_check import report_html  # templates and fonts, which no other command needs
 
     options = Options(out, profile, seed, claims_file)
+    whole = not ids and claims_file is None
+    if whole and not as_json:
+        click.echo(f"all {len(claim_ids())} claims: "
+                   f"{'a few minutes' if profile == 'quick' else 'about half an hour'} where nothing is stored", err=True)
     chosen = selected(ids, options)
-    start = time.monotonic()
+    start, kept = time.monotonic(), 0
     many = f"{len(chosen)} claim{'s' if len(chosen) > 1 else ''}"
     if not as_json:
-        click.echo(f"{many} on {jobs} process{'es' if jobs > 1 else ''}: evidence "
-                   "first, then kernel replay; a few minutes for the whole theory", err=True)
-    with Steps(2 * len(chosen), as_json) as steps:
+        click.echo(f"{many} on {jobs} process{'es' if jobs > 1 else ''}: evidence first, then kernel replay", err=True)
+    with Steps(len(chosen), as_json) as steps:
+        steps.count_anew("evidence")
+
         def progress(name: str, resumed: bool) -> None:
+            nonlocal kept
+            kept += 1
             steps.step(f"{name} (stored evidence)" if resumed else name)
             if time_limit is not None and time.monotonic() - start > time_limit:
-                raise TimeoutError(f"the time limit of {time_limit:g} s is over; run the same command again to go on")
+                raise TimeoutError(f"the time limit of {time_limit:g} s is over; {so_far()}")
+            if kept == len(chosen):
+                steps.count_anew("replay")
 
-        results = run_verify(ids, options, jobs, progress, lambda name: steps.step(f"{name} replayed"))
+        def so_far() -> str:
+            return f"the evidence of {kept} of {many} is kept; run the same command again to go on"
+
+        try:
+            results = run_verify(ids, options, jobs, progress,
+                                 lambda result: steps.step(f"{result.claim.id} {result.verdict.label}"))
+        except KeyboardInterrupt as stopped:
+            stopped.args = (so_far(),)
+            raise
     replaced = reported(out) - {claim.id for claim in chosen}
     document = write_report(results, options)
     page = report_html.write(out)
@@ -58,6 +76,11 @@ def verify(ids: tuple[str, ...], profile: str, out: Path, jobs: int, seed: int, 
              f"{row['neighbours']['killed']}/{row['neighbours']['planted']}",
              row["title"]) for row in document["claims"]]
     show_table("Verdicts", ("claim", "verdict", "grade", "scope", "killed", "title"), rows, styled=1)
+    for row in document["claims"]:
+        for item in row["counterexamples"]:
+            print(f"{row['id']}: {row['label']}, required {row['required']}: part '{item['part']}' at {item['said']}")
+        if not row["neighbours"]["planted"]:
+            print(f"{row['id']}: no false neighbours: nothing shows that this claim's checker can reject")
     footnote = dagger_line(document["claims"])
     if footnote:
         print(footnote)
@@ -77,8 +100,9 @@ def verify(ids: tuple[str, ...], profile: str, out: Path, jobs: int, seed: int, 
               "certificates are kept, and 'sinkproof verify' puts them back from there. Another --out keeps reports "
               "apart.")
     for row in document["claims"]:
-        if not row["reached"] or row["outcome"] == "error" or row["neighbours"]["survivors"]:
-            survivors = row["neighbours"]["survivors"]
+        survivors = row["neighbours"]["survivors"]
+        told = row["outcome"] == "refuted" and row["counterexamples"] and not survivors  # below the table
+        if not told and (not row["reached"] or row["outcome"] == "error" or survivors):
             said = "; ".join(row["reasons"]) + (f"; surviving neighbours: {', '.join(survivors)}" if survivors else "")
             click.echo(f"{row['id']}: {row['label']}, required {row['required']}: {said}", err=True)
     return exit_code(document)

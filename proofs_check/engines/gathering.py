@@ -7,7 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from proofs_check.blame import blame
 from proofs_check.claim import Instance, Part, encode_instance, plain_type
+from proofs_check.kernel import Rejected
 from proofs_check.kernel.replay import examine
 from proofs_check.verdict import Trouble
 
@@ -31,8 +33,12 @@ class Gathered:
 
 
 def examine_instance(part: Part, statement: dict, instance: Instance, directory: Path) -> tuple[bool, bool]:
-    """(hypotheses hold, conclusions hold) on one instance, by the kernel's own evaluator."""
-    return examine(statement, encode_instance(part, instance), directory)[:2]
+    """(hypotheses hold, conclusions hold) on one instance, by the kernel's own evaluator; its `Rejected` says where."""
+    table = encode_instance(part, instance)
+    try:
+        return examine(statement, table, directory)[:2]
+    except Rejected as error:
+        raise type(error)(f"part '{part.name}': {blame(statement, table, directory) or error}") from error
 
 
 def to_float(part: Part, instance: Instance) -> dict[str, object]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from itertools import islice
 
+from proofs_check.blame import blame, of_instance
 from proofs_check.certificates import certificate, instances_body
 from proofs_check.claim import Claim, Part, encode_instance
 from proofs_check.engines.agreement import TOLERANCE, compare_routes
 from proofs_check.engines.gathering import Context, Gathered, examine_instance
+from proofs_check.kernel import Rejected
 from proofs_check.kernel.replay import instance_key, read_instance
 
 LIMIT = {"quick": 60, "full": 400}
@@ -25,16 +27,21 @@ def instances(claim: Claim, context: Context) -> Gathered:
 
 def _part(claim: Claim, part: Part, statement: dict, context: Context, found: Gathered) -> None:
     good, seen, slacks = [], set(), []
-    # one for each case has to come through, however many there are
-    for instance in islice(part.instances(context.seed), max(LIMIT[context.profile], len(part.cases))):
-        key = instance_key(read_instance(statement, encode_instance(part, instance), context.directory)[0])
+    most = max(LIMIT[context.profile], len(part.cases))  # one for each case has to come through, however many there are
+    for number, instance in enumerate(islice(part.instances(context.seed), most)):
+        table = encode_instance(part, instance)
+        try:
+            key = instance_key(read_instance(statement, table, context.directory)[0])
+        except Rejected as error:
+            raise type(error)(f"part '{part.name}', instances[{number}] ({of_instance(instance)}): {error}") from error
         if key in seen:
             continue
         seen.add(key)
         meets, concludes = examine_instance(part, statement, instance, context.directory)
         if not meets:
-            raise ValueError(f"expected built-in instances of {claim.id} part '{part.name}' to meet its hypotheses, "
-                             "got one that does not; correct the family")
+            raise ValueError(f"expected the instances of claim {claim.id}, part '{part.name}', to meet its hypotheses, "
+                             f"got instances[{number}]: {blame(statement, table, context.directory)}; "
+                             "mend the instance or the hypothesis")
         compare_routes(part, instance, concludes, found, slacks)
         if not concludes:
             found.certificates.append(certificate(claim, part.name, "refuted", "counterexample", "instances",
