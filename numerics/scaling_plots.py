@@ -15,7 +15,7 @@ from matplotlib.ticker import MaxNLocator
 from numerics.plots_oversmoothing import png
 from numerics.scaling_fit import upper_half
 
-__all__ = ["Curve", "log_ticks", "phase_figure", "png", "scaling_figure"]
+__all__ = ["Curve", "label_log_axis", "log_ticks", "phase_figure", "png", "scaling_figure"]
 
 COLOURS = {"sink": "#c8501e", "diagonal": "#1b4f9c"}
 
@@ -49,9 +49,7 @@ def scaling_figure(panels: Sequence[tuple[str, Mapping[str, Curve]]], title: str
             if not shown or size >= (sizes[-1] / sizes[0]) ** 0.125 * shown[-1]:
                 shown.append(size)
         axes.set_xticks(shown, [str(size) for size in shown])
-        ticks = log_ticks(*axes.get_ylim())
-        axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
-        axes.minorticks_off()
+        label_log_axis(axes)
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(color="#e6e6e6", linewidth=0.6)
         # below the axes, where it hides no point
@@ -77,6 +75,18 @@ def _draw(axes: Axes, pattern: str, curve: Curve) -> None:
     if curve.exponent is not None:
         axes.plot(sizes, middle[-1] * (sizes / sizes[-1]) ** curve.exponent, color=COLOURS[pattern], linestyle=":",
                   linewidth=1.6, label=f"theory, slope {curve.exponent:g}")
+
+
+def label_log_axis(axes: Axes) -> None:
+    """Round ticks on a logarithmic y axis, which reaches over a factor of 2 at least: equal values look equal."""
+    low, high = axes.get_ylim()
+    if high < 2.0 * low:
+        middle = math.sqrt(low * high)
+        low, high = middle / math.sqrt(2.0), middle * math.sqrt(2.0)
+        axes.set_ylim(low, high)
+    ticks = log_ticks(low, high)
+    axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.minorticks_off()
 
 
 def log_ticks(low: float, high: float) -> list[float]:

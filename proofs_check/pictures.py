@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 
 from numerics.attention import softmax_attention
+from numerics.scaling_plots import label_log_axis
 from proofs_check.inputs import Tokens
 
 
@@ -30,10 +31,13 @@ def cost_picture(path: Path, title: str, tokens: Tokens, w_qk: np.ndarray, sink_
         image = axis.imshow(data, cmap=colours, aspect="auto", interpolation="nearest",
                             vmin=-limit if colours == "RdBu_r" else 0, vmax=limit)
         axis.set(title=name, xlabel="key" + (" (0 is the sink)" if sink_is_key else ""), ylabel="query")
+        axis.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axis.yaxis.set_major_locator(MaxNLocator(integer=True))
         figure.colorbar(image, ax=axis)
     axes[2].semilogy(np.arange(1, len(values) + 1), values, "o-", markersize=3)
     axes[2].set(title="singular values of W", xlabel="index")
     axes[2].xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    label_log_axis(axes[2])
     axes[2].grid(alpha=0.3)
     figure.suptitle(title)
     figure.savefig(path, dpi=110)

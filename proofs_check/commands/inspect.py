@@ -54,9 +54,12 @@ def inspect(tokens: str, sink: str | None, values: str | None, deduplicate: bool
                    ("check", "holds", "margin", "chance", "grade", "hypothesis"),
                    [(check.key, {True: "yes", False: "no", None: "undecided"}[check.holds], _margin(check),
                      check.chance or "", check.grade, check.hypothesis) for check in checks])
+        meanings: dict[str, list[str]] = {}
         for check in checks:
             if check.margin_means and check.margin_lower is not None:
-                print(f"Margin of {check.key}: {check.margin_means}")
+                meanings.setdefault(check.margin_means, []).append(check.key)
+        for meaning, keys in meanings.items():
+            print(f"Margin of {', '.join(keys)}: {meaning}")
         for line in document["not_checked"]:
             print(f"Not checked: {line}")
         for note in document["scope_notes"]:

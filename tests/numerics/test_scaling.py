@@ -252,6 +252,13 @@ def test_bars_say_what_they_are_and_the_fit_is_drawn_where_it_was_fitted():
     assert sum(str(line.get_label()).startswith("theory") for line in axes.lines) == 1
 
 
+def test_costs_that_do_not_grow_look_equal_and_have_ticks():
+    costs = {size: [(1.0, 1.0 + 1e-9 * size)] for size in (8, 16, 32, 64)}
+    axes = scaling_figure([("spectral", {"sink": Curve(costs, 0.0, 0.0)})], "title").axes[0]
+    low, high = axes.get_ylim()
+    assert high / low == pytest.approx(2.0) and sum(low <= tick <= high for tick in axes.get_yticks()) >= 2
+
+
 @pytest.mark.parametrize(("low", "high", "ticks"), [
     (8, 1200, [10, 100, 1000]), (8, 60, [10, 20, 50]), (3.1, 4.9, [3.5, 4.0, 4.5]), (61, 81, [70, 80]),
     (0.5, 20, [1, 10]),
