@@ -131,7 +131,8 @@ def _verdict_lines(claim: Claim, row: dict | None, out: Path) -> list[str]:
         return [f"No evidence of this code in {out}; run: sinkproof verify {claim.id} --out {out}"]
     counts = Counter(item["kind"] for item in row["evidence"])
     footnote = dagger_line([row])
-    return [f"Verdict: {verdict_shown(row)}", *(f"  {line}" for line in (footnote, *row["reasons"]) if line),
+    found = [f"part '{item['part']}' at {item['said']}" for item in row["counterexamples"]]
+    return [f"Verdict: {verdict_shown(row)}", *(f"  {line}" for line in (footnote, *row["reasons"], *found) if line),
             f"  certificates: {', '.join(f'{count} {kind}' for kind, count in sorted(counts.items()))}; "
             f"list them with --json, replay them with: sinkproof check {out}"]
 

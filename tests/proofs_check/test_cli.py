@@ -15,6 +15,7 @@ import pytest
 
 from numerics.checkpoint import MissingModels
 from proofs_check import cli
+from proofs_check.interrupts import Terminated
 from proofs_check.kernel import canonical
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -170,6 +171,32 @@ def test_bad_usage_is_one_sentence_and_exit_2(tmp_path: Path, arguments: list[st
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_bare_command_prints_its_help_with_a_sentence_for_each_command(monkeypatch, capsys) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("sys.argv", ["sinkproof"])
+    assert cli.main() == 2
+    bare = capsys.readouterr().err
+    monkeypatch.setattr("sys.argv", ["sinkproof", "--help"])
+    assert cli.main() == 0
+    asked = capsys.readouterr().out
+    assert bare.strip() == asked.strip()
+    listed = asked.split("Commands:")[1].strip().splitlines()
+    assert len(listed) == len(cli.sinkproof.commands)
+    assert all(line.endswith(".") and "..." not in line and len(line) <= 80 for line in listed)
+
+
+@pytest.mark.parametrize(("kind", "exit_code"), [(KeyboardInterrupt, 130), (Terminated, 143)])
+def test_an_interrupted_run_says_how_much_evidence_is_kept(monkeypatch, capsys, tmp_path, kind, exit_code) -> None:
+    def stops(ids, options, jobs, progress, replayed) -> None:
+        progress("E2", False)
+        raise kind
+
+    monkeypatch.setattr("proofs_check.commands.verify.run_verify", stops)
+    monkeypatch.setattr("sys.argv", ["sinkproof", "verify", "E2", "E3", "--out", str(tmp_path)])
+    assert cli.main() == exit_code
+    assert "ed; the evidence of 1 of 2 claims is kept; run the same command again to go on\n" in capsys.readouterr().err
+
+
 def own(tmp_path: Path, conclusion: str = "x >= 0", uses: str = "()") -> Path:
     path = tmp_path / "mine.py"
     path.write_text(OWN_CLAIM.replace("CONCLUSION", conclusion).replace("USES", uses))
@@ -183,7 +210,10 @@ def test_a_claim_of_ones_own_is_verified(tmp_path: Path) -> None:
 
 def test_a_false_claim_of_ones_own_is_refuted_with_exit_1(tmp_path: Path) -> None:
     result = sinkproof("verify", "--claims", own(tmp_path, "x < 20"), "--out", tmp_path / "out")
-    assert result.returncode == 1 and "REFUTED" in result.stdout
+    assert result.returncode == 1
+    assert "MINE: REFUTED, required PROVED ON: part 'p' at x=25, y=5 violates conclusion [x < 20]\n" in result.stdout
+    assert "MINE: no false neighbours: nothing shows that this claim's checker can reject\n" in result.stdout
+    assert "evidence 1 of 1: MINE\nreplay 1 of 1: MINE REFUTED\n" in result.stderr
 
 
 @pytest.mark.parametrize(("uses", "said"), [("('MINE',)", "circle"), ("('NOPE',)", "known claims")])

@@ -102,10 +102,11 @@ def test_cases_are_in_the_document_where_there_are_any_and_in_no_variant() -> No
 
 
 @pytest.mark.parametrize(("changes", "reason"), [
-    ({"cases": "T == 3"}, "`cases` of part 'p' as a sequence"), ({"cases": (3,)}, "`cases` of part 'p' as a sequence"),
-    ({"quantifier": "forall"}, "`cases` in part 'p' only with the quantifier exists"),
-    ({"cases": ("T == 3",) * 2}, "different `cases`"), ({"cases": ("T ==",)}, "formulas in part 'p'"),
-    ({"cases": ("",)}, "formulas in part 'p'")])
+    ({"cases": "T == 3"}, "`cases` of part 'p' of claim own as a sequence"),
+    ({"cases": (3,)}, "`cases` of part 'p' of claim own as a sequence"),
+    ({"quantifier": "forall"}, "`cases` in part 'p' of claim own only with the quantifier exists"),
+    ({"cases": ("T == 3",) * 2}, "different `cases`"), ({"cases": ("T ==",)}, "case 1 of part 'p'"),
+    ({"cases": ("",)}, "case 1 of part 'p'")])
 def test_cases_of_an_own_claim_are_checked_when_it_is_loaded(changes: dict, reason: str) -> None:
     assert sound(claim_of(PART), Path("own.py")).parts[0].cases == PART.cases
     with pytest.raises(ValueError, match=reason):
