@@ -38,8 +38,8 @@ def verify(ids: tuple[str, ...], profile: str, out: Path, jobs: int, seed: int, 
     options = Options(out, profile, seed, claims_file)
     whole = not ids and claims_file is None
     if whole and not as_json:
-        click.echo(f"all {len(claim_ids())} claims: "
-                   f"{'a few minutes' if profile == 'quick' else 'about half an hour'} where nothing is stored", err=True)
+        long = "a few minutes" if profile == "quick" else "about half an hour"
+        click.echo(f"all {len(claim_ids())} claims: {long} where nothing is stored", err=True)
     chosen = selected(ids, options)
     start, kept = time.monotonic(), 0
     many = f"{len(chosen)} claim{'s' if len(chosen) > 1 else ''}"
