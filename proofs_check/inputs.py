@@ -196,9 +196,9 @@ def read_tokens(text: str, sink: str | None, deduplicate: bool = False) -> Token
             originals = first[same.reshape(-1)]
             later = int(np.flatnonzero(originals != np.arange(len(array)))[0])
             number = len(array) - len(unique)
-            raise BadInput(f"expected distinct tokens, got {number} repeated row{'s' * (number > 1)} (row {rows[later]} "
-                           f"of the file equals row {rows[originals[later]]}, counting from 0); pass --deduplicate to "
-                           "keep one of each")
+            repeated = "1 repeated row" if number == 1 else f"{number} repeated rows"
+            raise BadInput(f"expected distinct tokens, got {repeated} (row {rows[later]} of the file equals row "
+                           f"{rows[originals[later]]}, counting from 0); pass --deduplicate to keep one of each")
         array, rows = array[np.sort(first)], rows[np.sort(first)]
         if len(array) < 2:
             raise BadInput("expected at least two distinct content tokens, got one; give more tokens")

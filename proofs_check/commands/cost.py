@@ -122,8 +122,9 @@ def _pictures(found: list, given, out: Path) -> list[str]:
     for item in found:
         if item.w_qk is not None and len(given.content) <= 512:
             name = f"cost-{item.pattern}-{item.norm}.png"
-            cost_picture(out / name, f"{Path(given.source).name}: {item.pattern}, {item.norm} norm, {item.form}: "
-                         f"{_bound(item, item.lower)} to {_bound(item, item.upper)}", given, item.w_qk, item.pattern == "sink")
+            title = (f"{Path(given.source).name}: {item.pattern}, {item.norm} norm, {item.form}: "
+                     f"{_bound(item, item.lower)} to {_bound(item, item.upper)}")
+            cost_picture(out / name, title, given, item.w_qk, item.pattern == "sink")
             names.append(name)
     return names
 

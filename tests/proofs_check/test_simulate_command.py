@@ -115,7 +115,7 @@ def files(tmp_path_factory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("arrays")
     weights = np.full((4, 4), 0.25)
     weights[0, 0] = 0.5
-    arrays = {"rows": weights, "tall": np.ones((3, 2)), "five": np.eye(5), "whole": np.eye(4, dtype=int),
+    arrays = {"rows": weights, "tall": np.ones((3, 2)), "five": np.eye(5), "truth": np.eye(4, dtype=bool),
               "nan": np.full((4, 4), np.nan)}
     for name, array in arrays.items():
         np.save(folder / f"{name}.npy", array)
@@ -134,7 +134,7 @@ BAD = [
     ("mix --value random:1,0.5", "phi"),
     ("mix --value other", "expected V as"), ("depth --value structured:1,1 -d 8", "isotropic V"),
     ("histogram --pair 0,0", "two different tokens"), ("histogram --pair 0,9 -T 4", "between 0 and 3"),
-    ("histogram --attention block:1.5", "whole number"), ("histogram --attention {whole}", "float"),
+    ("histogram --attention block:1.5", "whole number"), ("histogram --attention {truth}", "float"),
     ("histogram --attention {five} -T 4", "(4, 4)"), ("mix --attention sink", "no meaning"),
     ("mix --null-sink", "no meaning"),
     ("mix --rho 0 --value scaled:-1 -T 4 -d 8", "degenerate"), ("mix --confidence 1", "confidence"),
