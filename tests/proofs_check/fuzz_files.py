@@ -11,6 +11,7 @@ import json
 import os
 import struct
 import zipfile
+from copy import deepcopy
 from pathlib import Path
 from random import Random
 
@@ -246,7 +247,7 @@ def strange_value(rng: Random, depth: int = 2) -> object:
     """A JSON value near those of certificates."""
     match rng.randrange(8 if depth else 4):
         case 0 | 1:
-            return rng.choice(NUMBERS)
+            return deepcopy(rng.choice(NUMBERS))  # some are lists, which later changes would put into themselves
         case 2:
             return formula(rng)
         case 3:
