@@ -124,6 +124,15 @@ def is_file(text: str) -> bool:
 
 def read_value(text: str, dim: int | None) -> tuple[Value, int]:
     """V and the dimension: scaled:B, drift:D, random:TAU,PHI, structured:ALPHA,BETA, or a file with a (d, d) matrix."""
+    with np.errstate(over="ignore"):  # said below
+        value, size = _named_value(text, dim)
+    if not math.isfinite(value.phi):
+        raise BadInput(f"expected V with a finite mean square tr(VᵀV)/d, got {text}, whose squares exceed float64; "
+                       "give a smaller V")
+    return value, size
+
+
+def _named_value(text: str, dim: int | None) -> tuple[Value, int]:
     if is_file(text):
         matrix = one_matrix(text, "V")[0].astype(np.float64)
         if matrix.shape[0] != matrix.shape[1] or dim not in (None, len(matrix)):
@@ -143,7 +152,7 @@ def read_value(text: str, dim: int | None) -> tuple[Value, int]:
     elif kind == "scaled":
         (beta,) = numbers(rest, "the multiple of the identity", 1)
     if kind in ("drift", "scaled"):
-        return Value(text, beta, beta**2, beta * np.eye(max(size, 1)), True), size
+        return Value(text, beta, beta * beta, beta * np.eye(max(size, 1)), True), size
     if kind == "random":
         tau, phi = numbers(rest, "tau and phi", 2)
         IsotropicValue(tau, phi)

@@ -131,6 +131,8 @@ BAD = [
     ("mix --t 0,x", "numbers"), ("mix --t nan", "finite"), ("mix --draws 0", "draws of at least 2"),
     ("histogram --attention mix:2", "t in [0, 1]"), ("mix -T 1", "at least two tokens"), ("mix -d 0", "dimension"),
     ("depth --layers 0", "at least one layer"), ("mix --value drift:-2", "at least -1"),
+    ("mix --value scaled:1e308 -d 2", "finite mean square"),
+    ("mix --value structured:1e200,0 -d 2", "finite mean square"),
     ("mix --value random:1,0.5", "phi"),
     ("mix --value other", "expected V as"), ("depth --value structured:1,1 -d 8", "isotropic V"),
     ("histogram --pair 0,0", "two different tokens"), ("histogram --pair 0,9 -T 4", "between 0 and 3"),
