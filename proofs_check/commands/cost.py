@@ -139,9 +139,8 @@ def _bound(item, value: float | None) -> str:
 
 
 def _gap(item) -> str:
-    if item.status != "bounded" or not item.upper:
-        return ""
-    return f"{(item.upper - item.lower) / item.upper:.1e}"
+    from numerics.two_sided import relative_gap
+    return f"{relative_gap(item.lower, item.upper):.1e}" if item.status == "bounded" and item.upper else ""
 
 
 def _finite(node: object) -> object:
