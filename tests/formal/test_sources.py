@@ -70,6 +70,9 @@ def test_the_gate_accepts_every_committed_theorem():
 @pytest.mark.slow
 @pytest.mark.usefixtures("needs_rocq")
 def test_no_mutant_builds_and_each_named_negation_is_proved():
-    reports = run_mutants(cache=default_cache())
+    """One theorem of each file; the full profile of `verify` and the command `formal.mutants` try them all."""
+    first = {mutant.file: mutant.theorem for mutant in reversed(read_mutants())}
+    reports = run_mutants(cache=default_cache(), only=frozenset(first.values()))
+    assert {r.mutant.file for r in reports} == set(first)
     assert [r.reason for r in reports if not r.killed] == []
     assert all(r.negated for r in reports if r.mutant.negation)

@@ -15,13 +15,9 @@ def _judge(results):
 
 
 @pytest.mark.slow
-def test_four_hundred_settings_accept_o1_and_reject_the_controls():
-    _judge(family_test(400, draws=300, seed=0))
-
-
-@pytest.mark.slow
-def test_a_small_family_already_decides():
-    _judge(family_test(40, draws=300, seed=0))
+def test_a_family_accepts_o1_and_rejects_the_controls():
+    """notes/O1.md has 400 settings; nearly all the time goes into compiling a program for each."""
+    _judge(family_test(100, draws=300, seed=0))
 
 
 def test_uniform_p_values_are_accepted_at_the_stated_rate():
