@@ -32,6 +32,9 @@ def main() -> int:
         print(f"sinkproof: expected the package {missing.name}, found none; only 'sinkproof check' runs without it; "
               "install the pinned packages with: make install", file=sys.stderr)
         return 3
+    except KeyboardInterrupt:  # the packages take seconds to load
+        print("sinkproof: interrupted; nothing was begun", file=sys.stderr)
+        return 130
     return command_line()
 
 

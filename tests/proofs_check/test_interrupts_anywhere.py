@@ -1,4 +1,4 @@
-"""An interrupt that arrives inside a finaliser still stops the run."""
+"""An interrupt that arrives inside a finaliser still stops the run, and one while packages load is one sentence."""
 
 from __future__ import annotations
 
@@ -42,3 +42,24 @@ def test_it_is_sent_again():
 def test_another_error_in_a_finaliser_is_reported_as_ever():
     result = run("obey_everywhere()", "1 / 0")
     assert result.stdout == "went on\n" and "ZeroDivisionError" in result.stderr
+
+
+LOADING = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+class Slow:
+    def find_spec(self, name, path=None, target=None):
+        if name == "proofs_check.cli":
+            signal.raise_signal(signal.SIGINT)
+
+sys.meta_path.insert(0, Slow())
+sys.argv = ["sinkproof", "claims"]
+from proofs_check.__main__ import main
+sys.exit(main())
+"""
+
+
+def test_an_interrupt_while_packages_load_is_one_sentence():
+    result = subprocess.run([sys.executable, "-c", LOADING], capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (130, "sinkproof: interrupted; nothing was begun\n")
