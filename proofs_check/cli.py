@@ -61,7 +61,14 @@ for command, sentence in SHORT.items():
 
 def main() -> int:
     """Run the command line; no traceback reaches the user unless SINKPROOF_DEBUG is set."""
-    obey_everywhere()
+    done = obey_everywhere()
+    try:
+        return _exit_code()
+    finally:
+        done()
+
+
+def _exit_code() -> int:
     try:
         result = sinkproof.main(standalone_mode=False)
         return result if isinstance(result, int) else 0

@@ -111,7 +111,7 @@ def interrupt(launch: Launch, interrupts: int, seed: int, folder: Path,
     done, fresh, out = 0, 0, folder / "out-0"
     while True:
         run = launch(out)
-        if done < interrupts and not run.ended(rng.uniform(0.0, 2.0 * seconds / interrupts)):
+        if done < interrupts and not run.ended(rng.uniform(0.0, seconds / 3)):  # long enough to finish some claims
             kind = (signal.SIGINT, signal.SIGKILL)[done % 2]
             os.kill(run.pid, kind)
             run.ended(LONGEST_WAIT)

@@ -17,6 +17,7 @@ class Dying:
 
 try:
     Dying()
+    {after}
     time.sleep(2)
     print("went on")
 except KeyboardInterrupt:
@@ -25,8 +26,9 @@ except KeyboardInterrupt:
 INTERRUPT = "signal.raise_signal(signal.SIGINT)"
 
 
-def run(obey: str, fault: str = INTERRUPT) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, "-c", SCRIPT.format(obey=obey, fault=fault)], capture_output=True, text=True,
+def run(obey: str, fault: str = INTERRUPT, after: str = "") -> subprocess.CompletedProcess:
+    script = SCRIPT.format(obey=obey, fault=fault, after=after)
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True,
                           check=True)
 
 
@@ -37,6 +39,11 @@ def test_python_alone_swallows_it():
 def test_it_is_sent_again():
     result = run("obey_everywhere()")
     assert (result.stdout, result.stderr) == ("stopped\n", "")
+
+
+def test_it_is_not_sent_again_once_the_run_has_ended():
+    result = run("done = obey_everywhere()", after="done()")
+    assert result.stdout == "went on\n"
 
 
 def test_another_error_in_a_finaliser_is_reported_as_ever():
