@@ -37,6 +37,9 @@ def obey_everywhere() -> Callable[[], None]:
         sys.unraisablehook = ordinary
         for later in sent:
             later.cancel()
+        # An interrupt inside exec of a text leaves a mark by which `python -m` dies of SIGINT instead of returning its
+        # exit code, although the interrupt was handled; the next exec of a text clears it.
+        exec("")
 
     sys.unraisablehook = again
     signal.signal(signal.SIGTERM, _terminate)

@@ -70,3 +70,24 @@ sys.exit(main())
 def test_an_interrupt_while_packages_load_is_one_sentence():
     result = subprocess.run([sys.executable, "-c", LOADING], capture_output=True, text=True, check=False)
     assert (result.returncode, result.stderr) == (130, "sinkproof: interrupted; nothing was begun\n")
+
+
+EXECUTED = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from proofs_check.interrupts import obey_everywhere
+done = obey_everywhere()
+try:
+    exec("signal.raise_signal(signal.SIGINT)")
+except KeyboardInterrupt:
+    pass
+{after}
+sys.exit(130)
+"""
+
+
+def test_an_interrupt_inside_an_executed_text_keeps_the_exit_code(tmp_path):
+    for after, code in (("", -2), ("done()", 130)):
+        (tmp_path / "stopped.py").write_text(EXECUTED.format(after=after))
+        result = subprocess.run([sys.executable, "-m", "stopped"], cwd=tmp_path, check=False)
+        assert result.returncode == code
