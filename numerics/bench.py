@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 import multiprocessing
 import multiprocessing.context
-import os
 import resource
 import sys
 import time
@@ -23,11 +22,11 @@ from numerics.minimum_norm import certified, minimum_norm
 from numerics.reference import reference_minimum_norm
 from numerics.scaling_clouds import independent_unit_tokens
 from numerics.two_sided import relative_gap
+from numerics.workers import threads_of_children
 
 __all__ = ["BenchCase", "BenchRow", "bench", "default_cases", "measure", "ratio"]
 
 SOLVERS = ("sinkproof", "CLARABEL", "SCS")
-_THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _SCS_LADDER = (1e-4, 1e-5, 1e-6, 1e-7)
 
 
@@ -93,17 +92,8 @@ def bench(cases: Sequence[BenchCase], *, repeats: int = 1, threads: int = 1) -> 
             f"expected cases and at least one repeat, got {len(cases)} and {repeats}; raise both to 1"
         )
     context = multiprocessing.get_context("spawn")
-    before = {name: os.environ.get(name) for name in _THREAD_VARIABLES}
-    os.environ.update(dict.fromkeys(_THREAD_VARIABLES, str(threads)))  # read by the children when they start
-    try:
-        rows = _run(cases, repeats, context)
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-    return rows
+    with threads_of_children(threads):
+        return _run(cases, repeats, context)
 
 
 def _run(

@@ -17,11 +17,10 @@ from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from typing import TypeVar
 
-__all__ = ["unordered"]
+__all__ = ["threads_of_children", "unordered"]
 
 Item, Result = TypeVar("Item"), TypeVar("Result")
-# Two linear-algebra threads that wait for each other on a busy machine are ten times slower than one.
-ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def unordered(function: Callable[[Item], Result], items: Sequence[Item], workers: int) -> Iterator[Result]:
@@ -74,8 +73,20 @@ def _quiet_start() -> Iterator[None]:
     """Processes started here inherit an ignored SIGINT (an interrupt is for their parent) and one thread each."""
     main = threading.current_thread() is threading.main_thread()
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN) if main else None
-    before = {name: os.environ.get(name) for name in ONE_THREAD}
-    os.environ.update(ONE_THREAD)
+    try:
+        # Two linear-algebra threads that wait for each other on a busy machine are ten times slower than one.
+        with threads_of_children(1):
+            yield
+    finally:
+        if main:
+            signal.signal(signal.SIGINT, handler)
+
+
+@contextmanager
+def threads_of_children(count: int) -> Iterator[None]:
+    """Processes started here have so many linear-algebra threads each."""
+    before = {name: os.environ.get(name) for name in THREADS}
+    os.environ.update(dict.fromkeys(THREADS, str(count)))
     try:
         yield
     finally:
@@ -84,8 +95,6 @@ def _quiet_start() -> Iterator[None]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
-        if main:
-            signal.signal(signal.SIGINT, handler)
 
 
 def _serve(function: Callable[[Item], Result], pipe: Connection) -> None:
