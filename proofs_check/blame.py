@@ -6,17 +6,13 @@ import re
 from pathlib import Path
 
 from proofs_check.claim import Instance
-from proofs_check.display import brief
+from proofs_check.display import brief, shortened
 from proofs_check.kernel import Rejected, bound_names
 from proofs_check.kernel.encoding import Cloud
 from proofs_check.kernel.formula import decide
 from proofs_check.kernel.replay import read_instance
 
 FORMULA, VALUES = 100, 160
-
-
-def shortened(text: str, room: int) -> str:
-    return text if len(text) <= room else f"{text[:room - 3]}..."
 
 
 def shown(values: dict) -> str:

@@ -44,6 +44,11 @@ def brief(values: object) -> str:
     return str(values)
 
 
+def shortened(text: str, room: int) -> str:
+    """The text, its end replaced by dots where it takes more than `room` characters."""
+    return text if len(text) <= room else f"{text[:room - 3]}..."
+
+
 def each_of(cases: Sequence[str], room: int = 360) -> str:
     """An `exists` part's cases on one line, as in ``for each of: T == 1; T == 2``; of the rest (the first is always
     there) only the number, once they take more than `room` characters.

@@ -14,6 +14,7 @@ from pathlib import Path
 from hypothesis.strategies import SearchStrategy
 
 from proofs_check.claim import SOURCE, TYPES, Claim, Hypothesis, Instance, Part, Variant, encode_instance, plain_type
+from proofs_check.display import shortened
 from proofs_check.kernel import Rejected, canonical
 from proofs_check.kernel.formula import FUNCTIONS, parse
 from proofs_check.kernel.symbolic import Domain
@@ -227,7 +228,7 @@ def _short(value: object) -> str:
         text = repr(value)
     except Exception:  # a user's class may do anything, and a long integer has no decimal text
         return f"a {type(value).__name__}"
-    return text if len(text) <= 80 else f"{text[:77]}..."
+    return shortened(text, 80)
 
 
 def _said(error: BaseException) -> str:
